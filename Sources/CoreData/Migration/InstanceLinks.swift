@@ -23,32 +23,84 @@ final class InstanceLinks {
         }
     }
 
+    /// The pairs of objects with equal keys, of a mapping that the database carried out.
+    let equalKeys: EqualKeys?
     private var destinations = Table()
     private var sources = Table()
     private var pending: [(source: NSManagedObject, destination: NSManagedObject)] = []
     /// In the order of their first pairs.
-    private(set) var allSources: [NSManagedObjectID] = []
-    private(set) var allDestinations: [NSManagedObjectID] = []
+    private(set) var recordedSources: [NSManagedObjectID] = []
+    private(set) var recordedDestinations: [NSManagedObjectID] = []
+
+    init(_ equalKeys: EqualKeys? = nil) { self.equalKeys = equalKeys }
 
     func add(_ source: NSManagedObject, _ destination: NSManagedObject) {
         pending.append((source, destination))
     }
 
     /// Gives the destinations of new pairs permanent IDs. Look-ups are complete afterwards.
-    func settle() throws {
+    ///
+    /// - Parameter key: Returns the key for a destination; nil for a new one.
+    func settle(_ key: (NSManagedObject, NSManagedObject) -> Int64?) throws {
         if pending.isEmpty { return }
         let pairs = pending.filter { $0.destination.managedObjectContext != nil }
         pending.removeAll(keepingCapacity: true)
-        let unnamed = pairs.map(\.destination).filter { $0.objectID.isTemporaryID && !$0.isDeleted }
-        try unnamed.first?.managedObjectContext?.obtainPermanentIDs(for: unnamed)
+        let unnamed = pairs.filter { $0.destination.objectID.isTemporaryID && !$0.destination.isDeleted }
+        var first: Set<NSManagedObjectID> = []
+        for (source, destination) in unnamed where first.insert(source.objectID).inserted {
+            if let key = key(source, destination), let store = destination.managedObjectContext?.onlyStoreNumber {
+                destination.take(key: key, store: store)
+            }
+        }
+        try unnamed.first?.destination.managedObjectContext?.obtainPermanentIDs(for: unnamed.map(\.destination))
         for (source, destination) in pairs {
             let (source, destination) = (source.objectID, destination.objectID)
-            if destinations.add(destination, to: source) { allSources.append(source) }
-            if sources.add(source, to: destination) { allDestinations.append(destination) }
+            if destinations.add(destination, to: source) { recordedSources.append(source) }
+            if sources.add(source, to: destination) { recordedDestinations.append(destination) }
         }
     }
 
-    func destinations(of source: NSManagedObjectID) -> [NSManagedObjectID] { destinations[source] }
+    func destinations(of source: NSManagedObjectID) -> [NSManagedObjectID] {
+        (equalKeys?.destination(of: source)).map { [$0] + destinations[source] } ?? destinations[source]
+    }
 
-    func sources(of destination: NSManagedObjectID) -> [NSManagedObjectID] { sources[destination] }
+    func sources(of destination: NSManagedObjectID) -> [NSManagedObjectID] {
+        (equalKeys?.source(of: destination)).map { [$0] + sources[destination] } ?? sources[destination]
+    }
+}
+
+/// The pairs of objects of a source and a destination entity that have equal keys.
+struct EqualKeys {
+    /// An entity in one of the two stores.
+    struct End {
+        let layout: EntityLayout
+        let store: NSPersistentStore
+
+        init?(_ entity: NSEntityDescription?, in opened: StorePlace.Opened) {
+            guard let name = entity?.name, let layout = opened.coordinator.modelLayout.layoutByName[name] else {
+                return nil
+            }
+            (self.layout, store) = (layout, opened.store)
+        }
+
+        func has(_ id: NSManagedObjectID) -> Bool { id.layout === layout }
+
+        func id(with key: Int64) -> NSManagedObjectID { NSManagedObjectID(key: key, layout: layout, store: store) }
+    }
+
+    let source: End
+    let destination: End
+
+    func destination(of id: NSManagedObjectID) -> NSManagedObjectID? {
+        source.has(id) ? id.key.map(destination.id) : nil
+    }
+
+    func source(of id: NSManagedObjectID) -> NSManagedObjectID? {
+        destination.has(id) ? id.key.map(source.id) : nil
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The number of the store of a context that has one only.
+    fileprivate var onlyStoreNumber: Int? { persistentStoreCoordinator?.persistentStores.first?.number }
 }

@@ -18,9 +18,34 @@ final class MappingStep {
     let attributes: [Value]
     let relationships: [Value]
     var links = InstanceLinks()
+    /// Whether the database carries the mapping out: its objects have the keys of their sources.
+    var isInSQL = false
+    /// Whether an object has the key of its source, if it is the first of its hierarchy that is made
+    /// of it.
+    var keepsKeys = false
+    /// The relationships of mappings that the database carries out, seen from the objects of this
+    /// one.
+    var otherEnds: [OtherEnd] = []
+
+    /// The inverse of a relationship that another mapping sets.
+    struct OtherEnd {
+        /// The mapping of the relationship's owners.
+        let step: MappingStep
+        /// The inverse in the source model.
+        let source: String
+        /// The inverse in the destination model.
+        let destination: String
+        /// Whether the relationship itself is to-many.
+        let isToMany: Bool
+    }
 
     /// Whether a policy of the program takes part.
     var hasOwnPolicy: Bool { type(of: policy) != NSEntityMigrationPolicy.self }
+
+    /// Whether the mapping makes no objects: it removes or adds an entity.
+    var makesNothing: Bool {
+        !hasOwnPolicy && (destination == nil || source == nil && mapping.sourceExpression == nil)
+    }
 
     /// - Throws: 134110 for a mapping that does not fit the models, 134170 if there is no such
     ///   policy class.

@@ -90,7 +90,7 @@ private struct WorkFolder {
 }
 
 extension StorePlace {
-    fileprivate func replace(with other: StorePlace) throws {
+    func replace(with other: StorePlace) throws {
         try NSPersistentStoreCoordinator().replacePersistentStore(
             at: url, destinationOptions: options, withPersistentStoreFrom: other.url, sourceOptions: other.options,
             ofType: type)

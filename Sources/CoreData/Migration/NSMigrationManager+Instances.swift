@@ -4,22 +4,61 @@ import Foundation
 extension NSMigrationManager {
     func destinationInstances(of steps: [MappingStep], from sources: [NSManagedObject]?) -> [NSManagedObject] {
         settle(steps)
-        guard let sources else { return objects(steps.flatMap(\.links.allDestinations), in: destinationContext) }
-        let ids = sources.flatMap { source in
-            let id = source.objectID
-            return steps.flatMap { $0.links.destinations(of: id) }
-        }
+        let ids =
+            sources?.flatMap { source in
+                let id = source.objectID
+                return steps.flatMap { $0.links.destinations(of: id) }
+            } ?? steps.flatMap { step in copiedSources(of: step).flatMap { step.links.destinations(of: $0) } }
+            + steps.flatMap(\.links.recordedDestinations)
         return objects(ids, in: destinationContext)
     }
 
     func sourceInstances(of step: MappingStep, of destinations: [NSManagedObject]?) -> [NSManagedObject] {
         settle([step])
-        guard let destinations else { return objects(step.links.allSources, in: sourceContext) }
-        return objects(destinations.flatMap { step.links.sources(of: $0.objectID) }, in: sourceContext)
+        guard let destinations else {
+            return objects(copiedSources(of: step) + step.links.recordedSources, in: sourceContext)
+        }
+        let found = objects(destinations.flatMap { step.links.sources(of: $0.objectID) }, in: sourceContext)
+        // An object that a policy added has no source with its key.
+        return step.isInSQL ? found.filter { (try? sourceContext.existingObject(with: $0.objectID)) != nil } : found
+    }
+
+    /// The source objects whose rows the database copied for a mapping.
+    private func copiedSources(of step: MappingStep) -> [NSManagedObjectID] {
+        guard step.isInSQL, let entity = step.source else { return [] }
+        do { return try ids(of: entity, in: sourceContext) } catch {
+            cancelMigrationWithError(error)
+            return []
+        }
+    }
+
+    /// The IDs of an entity's objects, without those of its subentities.
+    func ids(of entity: NSEntityDescription, in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
+        request.includesSubentities = false
+        request.resultType = .managedObjectIDResultType
+        return try context.fetch(request)
     }
 
     private func settle(_ steps: [MappingStep]) {
-        do { for step in steps { try step.links.settle() } } catch { cancelMigrationWithError(error) }
+        do { for step in steps { try settle(step) } } catch { cancelMigrationWithError(error) }
+    }
+
+    func settle(_ step: MappingStep) throws {
+        try step.links.settle { source, destination in
+            step.keepsKeys ? keptKey(of: source, for: destination) : nil
+        }
+    }
+
+    /// The key of a source object, if the destination object is the first of its hierarchy that is
+    /// made of it.
+    private func keptKey(of source: NSManagedObject, for destination: NSManagedObject) -> Int64? {
+        let root = destination.entity.rootEntity
+        let makers = steps.filter { $0.destination?.rootEntity === root }
+        guard makers.contains(where: { $0.keepsKeys && $0.source?.rootEntity === source.entity.rootEntity }),
+            makers.allSatisfy({ $0.links.destinations(of: source.objectID).isEmpty })
+        else { return nil }
+        return source.objectID.key
     }
 
     private func objects(_ ids: [NSManagedObjectID], in context: NSManagedObjectContext) -> [NSManagedObject] {
@@ -81,9 +120,9 @@ extension NSMigrationManager: PredicateFunctionTarget {
                 request.predicate = try NSPredicate.parse(format)
             }
             return request
-        case "destinationInstancesForEntityMappingNamed:sourceInstances:":
+        case RelationshipLookUp.byMapping:
             return destinationInstances(of: [try step(named: name)], from: try instances())
-        case "destinationInstancesForSourceRelationshipNamed:sourceInstances:":
+        case RelationshipLookUp.byRelationship:
             let destination = sourceEntity(for: currentEntityMapping)?.relationshipsByName[name]?.destinationEntity
             guard let destination else { throw failure("the source entity has no relationship '\(name)'") }
             let makers = steps.filter { $0.source?.isKindOf(entity: destination) == true }

@@ -16,6 +16,13 @@ extension NSMigrationManager {
         let writing = try destination.open(destinationModel, .migrationManagerDestinationStore)
         defer { writing.close() }
         useContexts(reading.coordinator, writing.coordinator)
+        for step in steps where step.isInSQL {
+            if let former = EqualKeys.End(step.source, in: reading),
+                let new = EqualKeys.End(step.destination, in: writing)
+            {
+                step.links = InstanceLinks(EqualKeys(source: former, destination: new))
+            }
+        }
         writing.copyMetadata(from: reading)
         try pass(0, createInstances)
         try pass(1, createRelationships)
@@ -29,8 +36,9 @@ extension NSMigrationManager {
         try writing.coordinator.execute(NSSaveChangesRequest(), with: destinationContext)
     }
 
-    /// Takes a step of each mapping in turn, and writes what it changed.
+    /// Takes a step of each mapping that the database did not carry out, and writes what it changed.
     private func pass(_ number: Int, _ body: (MappingStep) throws -> Void) throws {
+        let steps = steps.filter { !$0.isInSQL }
         for (index, step) in steps.enumerated() {
             currentEntityMapping = step.mapping
             try throwCancellation()
@@ -75,24 +83,21 @@ extension NSMigrationManager {
             }
             return objects.map(\.objectID)
         }
-        guard let name = step.source?.name else { return [] }
-        let request = NSFetchRequest<NSManagedObjectID>(entityName: name)
-        request.includesSubentities = false
-        request.resultType = .managedObjectIDResultType
-        return try sourceContext.fetch(request)
+        return try step.source.map { try ids(of: $0, in: sourceContext) } ?? []
     }
 
     // MARK: Relationships
 
     private func createRelationships(_ step: MappingStep) throws {
-        if step.hasOwnPolicy || !step.relationships.isEmpty {
-            try step.links.settle()
+        if step.hasOwnPolicy || !step.relationships.isEmpty || !step.otherEnds.isEmpty {
+            try settle(step)
             // To-many relationships are loaded for a few owners at a time, when they are read.
             let sourceNames = step.source?.relationshipsByName.values.filter { !$0.isToMany }.map(\.name) ?? []
-            try forEachBatch(of: step.links.allDestinations, in: destinationContext) { ids in
+            try forEachBatch(of: step.links.recordedDestinations, in: destinationContext) { ids in
                 let sources = ids.flatMap { step.links.sources(of: $0) }
                 return try self.load(sources[...], in: self.sourceContext, prefetching: sourceNames)
             } body: { object in
+                linkOtherEnds(of: object, step)
                 try step.policy.createRelationships(forDestination: object, in: step.mapping, manager: self)
             }
         }
@@ -103,22 +108,40 @@ extension NSMigrationManager {
 
     /// Checks the rules of the destination model for all objects.
     private func validate() throws {
-        for entity in destinationModel.entities where !entity.isAbstract {
-            guard let name = entity.name, destinationContext.holds(entity) else { continue }
-            let request = NSFetchRequest<NSManagedObjectID>(entityName: name)
+        let copied = steps.filter(\.isInSQL).compactMap(\.destination)
+        for entity in destinationModel.entities where !entity.isAbstract && destinationContext.holds(entity) {
+            if copied.contains(where: { $0 === entity }) {
+                try validate(incompleteObjects(of: entity) + addedToCopies.filter { $0.entity === entity })
+            } else {
+                try validate(ids(of: entity, in: destinationContext))
+            }
+        }
+    }
+
+    /// The objects of an entity without the objects that a relationship requires. All else that the
+    /// model says of copied rows was checked when they were copied.
+    private func incompleteObjects(of entity: NSEntityDescription) throws -> [NSManagedObjectID] {
+        try entity.relationshipsByName.values.filter { MappingInference.isStored($0) && !$0.isOptional }.flatMap {
+            required in
+            let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
             request.includesSubentities = false
             request.resultType = .managedObjectIDResultType
-            let ids = try destinationContext.fetch(request)
-            var errors: [any Error] = []
-            for start in stride(from: 0, to: ids.count, by: Self.batchSize) {
-                let batch = ids[start..<min(start + Self.batchSize, ids.count)]
-                for object in try load(batch, in: destinationContext) {
-                    do { try object.validateForInsert() } catch { errors += ValidationErrors.flattened(error) }
-                }
-                if errors.count == 1 { throw errors[0] }
-                if errors.count > 1 { throw ValidationErrors.combined(errors) }
-                destinationContext.refreshAllObjects()
+            request.predicate = NSPredicate(
+                format: required.isToMany ? "%K.@count == 0" : "%K == nil", required.name)
+            return try destinationContext.fetch(request)
+        }
+    }
+
+    private func validate(_ ids: [NSManagedObjectID]) throws {
+        var errors: [any Error] = []
+        for start in stride(from: 0, to: ids.count, by: Self.batchSize) {
+            let batch = ids[start..<min(start + Self.batchSize, ids.count)]
+            for object in try load(batch, in: destinationContext) {
+                do { try object.validateForInsert() } catch { errors += ValidationErrors.flattened(error) }
             }
+            if errors.count == 1 { throw errors[0] }
+            if errors.count > 1 { throw ValidationErrors.combined(errors) }
+            destinationContext.refreshAllObjects()
         }
     }
 
@@ -173,14 +196,17 @@ extension NSMigrationManager {
     /// Writes the changes of the destination without validation, and releases its objects.
     private func write() throws {
         pendingBytes = 0
-        for step in steps { try step.links.settle() }
+        for step in steps { try settle(step) }
         let context = destinationContext
         if context.hasChanges, let coordinator = context.persistentStoreCoordinator {
             context.processPendingChanges()
+            let copied = steps.filter(\.isInSQL).compactMap(\.destination)
+            let added = context.insertedObjects.filter { object in copied.contains { $0 === object.entity } }
             let request = NSSaveChangesRequest(
                 inserted: context.insertedObjects, updated: context.updatedObjects, deleted: context.deletedObjects,
                 locked: nil)
             try coordinator.execute(request, with: context)
+            addedToCopies += added.map(\.objectID)
         }
         context.refreshAllObjects()
     }

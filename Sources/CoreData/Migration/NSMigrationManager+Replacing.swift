@@ -14,6 +14,10 @@ extension NSMigrationManager: MappingMigrator {
         var source = place
         source.configuration = configuration(holding: migration.storedHashes)
         try migrate(mapping) { steps in
+            let part = try self.part(
+                of: steps, from: migration.storedHashes, migration.inference.sourceEntities, to: migration.entities,
+                inStoreAt: place, migration.progress)
+            if let part, part.movedAsObjects == nil { return try part.carryOut(at: place) }
             try MigrationDestination(place).write(keepingContent: false) { work in
                 let before = Self.stamps(place.url)
                 let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
@@ -22,7 +26,8 @@ extension NSMigrationManager: MappingMigrator {
                 let userInfo = StoreOpeningErrors.userInfo(type: place.type, url: place.url)
                 // Another program may have migrated it while this one waited for the lock.
                 if try migration.wasDone(metadata, store: name, userInfo: userInfo) { return false }
-                try self.run(steps, from: source, to: work)
+                try part?.carryOut(at: work, inCopyOf: place)
+                try self.run(steps, from: source, to: work.pausingHistory)
                 guard Self.stamps(place.url) == before else {
                     throw MigrationErrors.store(
                         .migrationManagerSourceStore, source,

@@ -21,6 +21,24 @@ extension NSMigrationManager {
         }
     }
 
+    /// Sets the relationships that lead to an object from objects that the database made.
+    func linkOtherEnds(of object: NSManagedObject, _ step: MappingStep) {
+        for end in step.otherEnds {
+            let sources = sourceInstances(of: step, of: [object]).filter { source in
+                // A to-one relationship leads to the first object that was made of its destination.
+                end.isToMany || destinationInstances(of: [step], from: [source]).first === object
+            }
+            let owners = sources.flatMap { source in
+                (source.value(forKey: end.source) as? NSManagedObject).map { [$0] }
+                    ?? RelationshipValues.objects(in: source.value(forKey: end.source)) ?? []
+            }
+            let found = destinationInstances(of: [end.step], from: owners)
+            if found.isEmpty { continue }
+            pendingBytes += found.count * Self.linkBytes
+            set(found, end.destination, of: object)
+        }
+    }
+
     private func step(of mapping: NSEntityMapping) throws -> MappingStep {
         if let step = stepsByName[mapping.name] { return step }
         throw MigrationErrors.mapping(mapping, "it does not belong to the mapping model of the migration")
@@ -99,12 +117,17 @@ extension NSMigrationManager {
             }
         }
         pendingBytes += objects.count * Self.linkBytes
+        set(objects, property.name, of: object)
+    }
+
+    private func set(_ objects: [NSManagedObject], _ name: String, of object: NSManagedObject) {
+        guard let relationship = object.entity.relationshipsByName[name] else { return }
         if !relationship.isToMany {
-            object.setValue(objects.first, forKey: property.name)
+            object.setValue(objects.first, forKey: name)
         } else if relationship.isOrdered {
-            object.setValue(NSOrderedSet(array: objects), forKey: property.name)
+            object.setValue(NSOrderedSet(array: objects), forKey: name)
         } else {
-            object.setValue(NSSet(array: objects), forKey: property.name)
+            object.setValue(NSSet(array: objects), forKey: name)
         }
     }
 

@@ -54,6 +54,8 @@ open class NSMigrationManager: NSObject {
     var stepsByName: [String: MappingStep] = [:]
     /// The approximate number of bytes of the values and links that were set since the last save.
     var pendingBytes = 0
+    /// The objects that policies made of entities whose rows the database copied.
+    var addedToCopies: [NSManagedObjectID] = []
     /// Receives the progress besides `migrationProgress`.
     var progressHandler = MigrationProgress()
 
@@ -105,7 +107,7 @@ open class NSMigrationManager: NSObject {
         }
         try migrate(mappings) { steps in
             try MigrationDestination(destination).write(keepingContent: true) { place in
-                try self.run(steps, from: source, to: place)
+                try self.run(steps, from: source, to: try self.copy(source, to: place, steps))
                 return true
             }
         }
@@ -122,7 +124,7 @@ open class NSMigrationManager: NSObject {
 
     /// Forgets the pairs of source and destination objects. The contexts keep their objects.
     open func reset() {
-        for step in steps { step.links = InstanceLinks() }
+        for step in steps { step.links = InstanceLinks(step.links.equalKeys) }
     }
 
     /// The source entity of a mapping; nil if it names none.
@@ -172,7 +174,7 @@ open class NSMigrationManager: NSObject {
         state.withLock { $0 = State(progress: 0) }
         defer {
             currentEntityMapping = NSEntityMapping()
-            (steps, stepsByName) = ([], [:])
+            (steps, stepsByName, addedToCopies) = ([], [:], [])
             state.withLock { $0 = State() }
         }
         mappingModel = mappings

@@ -45,6 +45,22 @@ struct MappingInference {
         destinationEntities = destinations.sorted { ($0.name ?? "") < ($1.name ?? "") }
         matchEntities()
         for entity in destinationEntities { matchProperties(of: entity) }
+        check()
+    }
+
+    /// Creates the mapping that has the given pairs, and checks it like an inferred one.
+    init(from sources: [NSEntityDescription], to destinations: [NSEntityDescription], pairs given: [EntityPair]) {
+        sourceEntities = sources.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        destinationEntities = destinations.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        for pair in given {
+            pairs[pair.destination.name ?? ""] = pair
+            destinationNames[pair.source.name ?? ""] = pair.destination.name
+        }
+        check()
+    }
+
+    /// Finds the sources of links, and the problems of the mapping.
+    private mutating func check() {
         checkHierarchies()
         for entity in destinationEntities { checkAttributes(of: entity) }
         let relationships = Self.declaring(destinationEntities).flatMap(\.ownProperties).filter(Self.isStored)

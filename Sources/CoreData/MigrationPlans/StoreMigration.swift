@@ -9,6 +9,10 @@ package struct StoreMigration {
     let inference: MappingInference
     /// The mapping model that was found for the migration; nil if it is inferred.
     let mappingModel: NSMappingModel?
+    /// The entities whose objects are moved one by one after the migration, and keep their keys; nil
+    /// if the migration is complete without that. The migration copies none of their rows; their
+    /// history and their sequences of keys go on.
+    var movedAsObjects: [MappingInference.EntityPair]?
     package var progress = MigrationProgress()
 
     /// The name that each entity which the store has already had in the source model.
@@ -37,6 +41,9 @@ package struct StoreMigration {
         return false
     }
 }
+
+/// A store class whose `migrate(_:)` carries out a part of a mapping model, in a copy of the store.
+protocol PartlyMigratingStore: NSPersistentStore {}
 
 enum SourceModelSearch {
     /// The extent to which a model's version hashes match a store's, the most reliable match first.

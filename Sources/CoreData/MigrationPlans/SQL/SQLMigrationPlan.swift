@@ -19,8 +19,12 @@ package struct SQLMigrationPlan {
     private(set) var hiddenKeys: [SQLHiddenKeyCopy] = []
     /// Positions of ordered relationships that were not ordered before.
     private(set) var positions: [SQLPositions] = []
-    /// The entities of both mappings, by the target's layout index.
+    /// The entities of both mappings, by the target's layout index. Their rows are copied.
     package let members: [Int: Member]
+    /// The entities whose objects are moved one by one afterwards, and keep their keys.
+    private let movedAsObjects: [Member]
+    /// Whether objects are moved one by one afterwards, which may complete what rows lack.
+    let isPart: Bool
     private let classValues = ClassValues()
 
     /// The values from classes for attributes that rows do not have yet. Each is evaluated once in
@@ -59,14 +63,17 @@ package struct SQLMigrationPlan {
         self.target = target
         let inference = migration.inference
         self.inference = inference
-        var members: [Int: Member] = [:]
-        for case let entity? in target.entities {
-            guard let pair = inference.pairs[entity.layout.name],
-                let former = source.layouts.layoutByName[pair.source.name ?? ""].flatMap({ source.entity($0) })
-            else { continue }
-            members[entity.layout.index] = Member(target: entity, source: former, sourceNames: pair.sourceNames)
+        func member(_ pair: MappingInference.EntityPair) -> Member? {
+            guard let former = source.layouts.layoutByName[pair.source.name ?? ""].flatMap({ source.entity($0) }),
+                let entity = target.layouts.layoutByName[pair.destination.name ?? ""].flatMap({ target.entity($0) })
+            else { return nil }
+            return Member(target: entity, source: former, sourceNames: pair.sourceNames)
         }
-        self.members = members
+        members = Dictionary(
+            inference.pairs.values.compactMap(member).map { ($0.target.layout.index, $0) },
+            uniquingKeysWith: { first, _ in first })
+        movedAsObjects = migration.movedAsObjects?.compactMap(member) ?? []
+        isPart = migration.movedAsObjects != nil
         hiddenKeys =
             target.hiddenKeys.compactMap(hiddenKeys) + target.entities.compactMap { $0 }.flatMap(keysOfFormerPairs)
         // Hidden keys are set when tables are altered already, so the tables that they read are
@@ -155,9 +162,19 @@ package struct SQLMigrationPlan {
             }
     }
 
+    /// The new entity of each former one whose keys stay, by its former number; removed entities have
+    /// none.
+    package var successors: [Int: Member] {
+        Dictionary(
+            (members.values + movedAsObjects).map { ($0.source.number, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// The new number of each former entity; removed entities have none.
-    package var entityNumbers: [Int: Int] {
-        Dictionary(members.values.map { ($0.source.number, $0.target.number) }, uniquingKeysWith: { first, _ in first })
+    package var entityNumbers: [Int: Int] { successors.mapValues(\.target.number) }
+
+    /// The former tables whose keys stay in a new one.
+    func formerTables(of table: SQLTable) -> [SQLTable] {
+        (members.values + movedAsObjects).filter { $0.target.table === table }.map(\.source.table)
     }
 
     func members(of table: SQLTable) -> [Member] { table.family.compactMap { members[$0.layout.index] } }

@@ -60,7 +60,7 @@ final class MigrationFunctions {
     /// Properties that were removed are missing. Entities whose bits do not change are missing too.
     static func changedBits(_ plan: SQLMigrationPlan) -> [Int: ChangedBits] {
         var result: [Int: ChangedBits] = [:]
-        for member in plan.members.values {
+        for member in plan.successors.values {
             let target = member.target.layout
             let source = member.source.layout
             let (now, former) = (HistoryColumns(member.target), HistoryColumns(member.source))

@@ -12,9 +12,8 @@ extension SQLiteMigration {
             if parent == 0 {
                 let table = SQLSchema.identifier(entity.table.name)
                 highest = try connection.integer("SELECT max(Z_PK) FROM \(table)") ?? 0
-                if let former = plan.formerTable(of: entity.table),
-                    let number = plan.source.entity(former.root)?.number
-                {
+                for former in plan.formerTables(of: entity.table) {
+                    guard let number = plan.source.entity(former.root)?.number else { continue }
                     highest = max(highest, highestKeys[number] ?? 0)
                 }
             }
@@ -48,7 +47,7 @@ extension SQLiteMigration {
     /// Moves the preserved values of deleted rows to the columns that their attributes have now.
     private func moveTombstones(_ columns: [String]) throws {
         var present = columns.filter { $0.hasPrefix("ZTOMBSTONE") }
-        for member in plan.members.values {
+        for member in plan.successors.values {
             let (now, former) = (member.target.layout, member.source.layout)
             let sources = now.preservedSlots.map { slot in
                 member.sourceNames[now.slots[slot].name].flatMap { former.slotByPath[$0] }

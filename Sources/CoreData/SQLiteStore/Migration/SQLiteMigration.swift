@@ -46,7 +46,7 @@ struct SQLiteMigration: SQLMigrationSteps {
         progress.report(0.9)
         try deriveAttributes()
         if uniqueOnesWait { try makeIndexes(indexes.filter(\.index.isUnique).map(\.statement)) }
-        try checkRequiredRelationships()
+        if !plan.isPart { try checkRequiredRelationships() }
         for index in schema.spatialIndexes().compactMap(SpatialIndexTable.init) {
             for statement in index.statements() + [index.filling()] { try connection.execute(statement) }
         }

@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 
 // Migration of a store to the current version of the model.
-extension SQLiteStore {
+extension SQLiteStore: PartlyMigratingStore {
     /// Migrates the store that `pool` has opened, and loads its metadata again.
     func migrate(_ migration: StoreMigration, _ pool: SQLiteConnectionPool, at url: URL) throws {
         if isReadOnly { throw CoreDataErrors.migrationOfReadOnlyStore(at: url.path) }

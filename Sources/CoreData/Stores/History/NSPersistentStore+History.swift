@@ -7,6 +7,9 @@ package enum HistoryTracking {
     /// With the value true, saves of a store that has history tables are recorded; a store without
     /// them gets none.
     package static let continuingOption = "OpenCoreDataContinuesHistory"
+
+    /// With the value true, saves are not recorded, and the history of the store stays as it is.
+    static let pausingOption = "OpenCoreDataPausesHistory"
 }
 
 extension NSPersistentStore {
@@ -18,7 +21,7 @@ extension NSPersistentStore {
     ///   - hasTransactions: whether it has a history; asked only where it has tables.
     package final func recordsHistory(hasTables: Bool, hasTransactions: () throws -> Bool) throws -> Bool {
         forgetUntrackedHistory()
-        if isReadOnly { return false }
+        if isReadOnly || Self.flag(options, HistoryTracking.pausingOption) { return false }
         if Self.wantsHistory(options) || hasTables && Self.flag(options, HistoryTracking.continuingOption) {
             return true
         }

@@ -99,7 +99,7 @@ struct AutomaticMappingTests {
         try store.migrate(to: new, Self.mappedOnly)
         let after = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: store.url)
         #expect(after["origin"] as? String == "import")
-        #expect(after[NSStoreUUIDKey] as? String != metadata[NSStoreUUIDKey] as? String)
+        #expect(after[NSStoreUUIDKey] as? String == metadata[NSStoreUUIDKey] as? String)
     }
 
     @Test func aJournalThatIsNoWALIsMigrated() throws {

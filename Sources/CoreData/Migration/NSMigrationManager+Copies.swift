@@ -1,0 +1,82 @@
+// Migrations that begin with a copy of the store, in which the database carries out a part of them.
+extension NSMigrationManager {
+    /// The part of a migration that the database carries out; nil if stores of the type carry out none.
+    ///
+    /// - Parameters:
+    ///   - hashes: Those in the store's metadata.
+    ///   - sources: The entities of the store.
+    ///   - destinations: The entities that it will have.
+    func part(
+        of steps: [MappingStep], from hashes: [String: Data], _ sources: [NSEntityDescription],
+        to destinations: [NSEntityDescription], inStoreAt place: StorePlace, _ progress: MigrationProgress
+    ) throws -> StoreMigration? {
+        guard try StoreTypeRegistry.storeClass(for: place.type, at: place.url) is any PartlyMigratingStore.Type
+        else { return nil }
+        // The source model of the manager is a copy.
+        let sources = sources.compactMap { sourceModel.entitiesByName[$0.name ?? ""] }
+        let plan = MappingPlan(steps, from: sources, to: destinations)
+        return StoreMigration(
+            storedHashes: hashes, sourceModel: sourceModel, model: destinationModel, entities: destinations,
+            inference: plan.inference, mappingModel: nil, movedAsObjects: plan.movedAsObjects,
+            progress: plan.movedAsObjects == nil ? progress : MigrationProgress())
+    }
+
+    /// Makes a new store of the part of a source store that the database carries over, with a UUID and a
+    /// history of its own; makes none where the stores are not of one type, or the version is the same.
+    ///
+    /// - Returns: Where the objects of the other mappings are added.
+    func copy(_ source: StorePlace, to place: StorePlace, _ steps: [MappingStep]) throws -> StorePlace {
+        guard source.type == place.type, try !place.exists() else { return place }
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: source.type, at: source.url, options: source.options)
+        let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]
+        let held = HeldEntities(listed: sourceModel.entities.filter { hashes[$0.name ?? ""] != nil })
+        guard held.versions.fit(hashes), hashes != destinationModel.entityVersionHashesByName,
+            let part = try part(
+                of: steps, from: hashes, held.entities, to: destinationModel.entities, inStoreAt: place,
+                MigrationProgress())
+        else { return place }
+        try part.carryOut(at: place, inCopyOf: source)
+        // Both stores may be added to one coordinator.
+        try NSPersistentStoreCoordinator.setMetadata(
+            [NSStoreUUIDKey: UUID().uuidString], forPersistentStoreOfType: place.type, at: place.url,
+            options: place.options)
+        let copy = try place.pausingHistory.open(destinationModel, .migrationManagerDestinationStore)
+        defer { copy.close() }
+        _ = try copy.store.history?.deleteHistory(.all)
+        return place.pausingHistory
+    }
+}
+
+extension StoreMigration {
+    func carryOut(at place: StorePlace, inCopyOf source: StorePlace) throws {
+        try place.replace(with: source)
+        try carryOut(at: place)
+    }
+
+    /// Migrates the store at a place, which is not open.
+    func carryOut(at place: StorePlace) throws {
+        let coordinator = try NSPersistentStoreCoordinator(validating: model)
+        let storeClass = try StoreTypeRegistry.storeClass(for: place.type, at: place.url)
+        let store = storeClass.init(
+            persistentStoreCoordinator: coordinator, configurationName: place.configuration, at: place.url,
+            options: place.options)
+        store.modelLayout = coordinator.modelLayout
+        defer {
+            store.willRemove(from: coordinator)
+            store.detach()
+        }
+        try store.loadMetadata()
+        try store.migrate(self)
+    }
+}
+
+extension StorePlace {
+    /// The place with options under which the objects that a migration makes are not recorded as new
+    /// ones.
+    var pausingHistory: StorePlace {
+        var place = self
+        place.options = (options ?? [:]).merging([HistoryTracking.pausingOption: true]) { $1 }
+        return place
+    }
+}
