@@ -50,6 +50,18 @@ public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentSt
 /// The default is false, and true in an `NSPersistentStoreDescription`.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 
+/// The URL to which a store is copied before it is migrated, with its external files: a file URL of
+/// a store of the same type. Core Data has no such option.
+///
+/// The copy is made when a migration begins, so that it is there if the migration fails. A store at
+/// the URL is replaced. A store that needs no migration is not copied. If no copy can be made, the
+/// store is not migrated, and adding it throws.
+///
+/// ```swift
+/// description.setOption(backupURL as NSURL, forKey: NSPersistentStoreMigrationBackupURLOption)
+/// ```
+public let NSPersistentStoreMigrationBackupURLOption = "NSPersistentStoreMigrationBackupURLOption"
+
 /// The staged migration manager that migrates the store.
 ///
 /// There are no staged migrations here: adding a store with this option is refused.

@@ -15,6 +15,9 @@ protocol MappingMigrator: AnyObject {
         from source: NSManagedObjectModel, to destination: NSManagedObjectModel
     ) -> NSMappingModel?
 
+    /// Removes what a migration left beside a store when its process ended.
+    static func removeLeftovers(besideStoreAt url: URL)
+
     init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel)
 
     /// Replaces a store, which is not open, with a migrated one.

@@ -104,6 +104,7 @@ extension NSPersistentStoreCoordinator {
         follow(store)
         if store.isFollowed { store.beginFollowing() }
         store.didAdd(to: self)
+        if !store.isReadOnly { compatibility.migrator?.removeLeftovers(besideStoreAt: url) }
         return store
     }
 
@@ -127,6 +128,7 @@ extension NSPersistentStoreCoordinator {
                 throw duplicate(other, of: type, at: store.url)
             }
             migration.progress = progress
+            migration.backup = StoreMigration.backup(in: compatibility.options)
             if migration.mappingModel != nil, let migrator = compatibility.migrator {
                 if store.isReadOnly { throw CoreDataErrors.migrationOfReadOnlyStore(at: StoreName.path(store.url)) }
                 throw MappedMigration(migration, migrator)

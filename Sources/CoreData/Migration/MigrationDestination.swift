@@ -33,9 +33,14 @@ struct MigrationDestination {
         }
     }
 
-    private var workFolder: URL {
-        place.url.deletingLastPathComponent().appendingPathComponent(".\(place.url.lastPathComponent).migration")
+    private var workFolder: URL { Self.workFolder(besideStoreAt: place.url) }
+
+    private static func workFolder(besideStoreAt url: URL) -> URL {
+        url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).migration")
     }
+
+    /// Removes the folder of a migration whose process ended in the middle of its work.
+    static func removeLeftovers(besideStoreAt url: URL) { WorkFolder.removeUnused(at: workFolder(besideStoreAt: url)) }
 
     private func writeInPlace(_ body: (StorePlace) throws -> Bool) throws {
         if try place.exists() {
@@ -85,6 +90,13 @@ private struct WorkFolder {
 
     func remove() {
         try? FileManager.default.removeItem(at: url)
+        lock.release()
+    }
+
+    /// Removes a folder that nobody has locked.
+    static func removeUnused(at url: URL) {
+        guard let lock = FolderLock(url.path, waits: false) else { return }
+        if lock.isOnPresentFolder { try? FileManager.default.removeItem(at: url) }
         lock.release()
     }
 }

@@ -50,6 +50,14 @@ extension NSMigrationManager {
 
 extension StoreMigration {
     func carryOut(at place: StorePlace, inCopyOf source: StorePlace) throws {
+        if let storeClass = try StoreTypeRegistry.storeClass(for: source.type, at: source.url)
+            as? any PartlyMigratingStore.Type
+        {
+            // Once for the copy, and once for the result when it is put in its place.
+            try FreeSpace.require(
+                2 * storeClass.size(ofStoreAt: source.url), in: place.url.deletingLastPathComponent(),
+                toMigrate: StoreName.text(type: source.type, url: source.url))
+        }
         try place.replace(with: source)
         try carryOut(at: place)
     }

@@ -8,6 +8,8 @@ extension NSMigrationManager: MappingMigrator {
         NSMappingModel(from: nil, forSourceModel: source, destinationModel: destination)
     }
 
+    static func removeLeftovers(besideStoreAt url: URL) { MigrationDestination.removeLeftovers(besideStoreAt: url) }
+
     func migrate(storeAt place: StorePlace, by mapping: NSMappingModel, _ migration: StoreMigration) throws {
         progressHandler = migration.progress
         progressHandler.report(0)
@@ -17,7 +19,10 @@ extension NSMigrationManager: MappingMigrator {
             let part = try self.part(
                 of: steps, from: migration.storedHashes, migration.inference.sourceEntities, to: migration.entities,
                 inStoreAt: place, migration.progress)
-            if let part, part.movedAsObjects == nil { return try part.carryOut(at: place) }
+            if var part, part.movedAsObjects == nil {
+                part.backup = migration.backup
+                return try part.carryOut(at: place)
+            }
             try MigrationDestination(place).write(keepingContent: false) { work in
                 let before = Self.stamps(place.url)
                 let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
@@ -26,6 +31,9 @@ extension NSMigrationManager: MappingMigrator {
                 let userInfo = StoreOpeningErrors.userInfo(type: place.type, url: place.url)
                 // Another program may have migrated it while this one waited for the lock.
                 if try migration.wasDone(metadata, store: name, userInfo: userInfo) { return false }
+                try migration.backUp(
+                    StoreTypeRegistry.storeClass(for: place.type, at: place.url), type: place.type, at: place.url,
+                    options: place.options)
                 try part?.carryOut(at: work, inCopyOf: place)
                 try self.run(steps, from: source, to: work.pausingHistory)
                 guard Self.stamps(place.url) == before else {

@@ -8,6 +8,9 @@ import Synchronization
 /// destination is written beside its place and put there when it is complete: an error leaves what
 /// was there before. Objects are written and released in batches; pairs of object IDs are kept.
 ///
+/// From a SQLite store to a new one, the database copies the objects of entity mappings that have no
+/// policy and only copy properties. They are not made one by one, and keep their keys.
+///
 /// A manager is used on one thread. `cancelMigrationWithError(_:)` and `migrationProgress` may be
 /// used on any.
 ///
@@ -82,7 +85,8 @@ open class NSMigrationManager: NSObject {
     ///
     /// A destination that exists has the destination model, and keeps its objects; the destination
     /// on a server must not exist. Metadata entries of the program are copied where the destination
-    /// lacks them. The destination gets its own UUID.
+    /// lacks them. A new destination has its own UUID and no history; objects that are the first of
+    /// their source have its key.
     ///
     /// - Throws: 134140 without a mapping model, 134110 if it does not fit the models, 134150 and
     ///   134160 if a store cannot be opened or written, 134170 for expressions and policy classes

@@ -14,6 +14,8 @@ package struct StoreMigration {
     /// history and their sequences of keys go on.
     var movedAsObjects: [MappingInference.EntityPair]?
     package var progress = MigrationProgress()
+    /// Where the former store is copied to before it is changed.
+    var backup: URL?
 
     /// The name that each entity which the store has already had in the source model.
     package var formerNames: [String: String] { inference.pairs.compactMapValues(\.source.name) }
@@ -41,9 +43,6 @@ package struct StoreMigration {
         return false
     }
 }
-
-/// A store class whose `migrate(_:)` carries out a part of a mapping model, in a copy of the store.
-protocol PartlyMigratingStore: NSPersistentStore {}
 
 enum SourceModelSearch {
     /// The extent to which a model's version hashes match a store's, the most reliable match first.

@@ -9,6 +9,8 @@ extension StoreModule: StoreTypeProvider {
         StoreTypeDeclaration(
             type: NSPostgreSQLStoreType, storeClass: PostgreSQLStore.self,
             optionsWithoutEffect: [
+                NSPersistentStoreMigrationBackupURLOption:
+                    "a migration of a PostgreSQL store is one transaction; copy the schema with pg_dump",
                 NSSQLitePragmasOption: "a PostgreSQL store takes settings of its server from its URL",
                 NSSQLiteAnalyzeOption: "a PostgreSQL server renews statistics by itself",
                 NSSQLiteManualVacuumOption: "a PostgreSQL server compacts tables by itself",

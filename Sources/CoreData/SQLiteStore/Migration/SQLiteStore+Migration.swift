@@ -3,6 +3,15 @@ import Foundation
 
 // Migration of a store to the current version of the model.
 extension SQLiteStore: PartlyMigratingStore {
+    static func size(ofStoreAt url: URL) -> Int64 {
+        let files = ExternalFiles(storeURL: url)
+        let paths = ["", "-wal"].map { files.storeURL.path + $0 } + files.namesOnDisk().map(files.path)
+        return paths.reduce(0) { size, path in
+            var information = stat()
+            return stat(path, &information) == 0 ? size + Int64(information.st_size) : size
+        }
+    }
+
     /// Migrates the store that `pool` has opened, and loads its metadata again.
     func migrate(_ migration: StoreMigration, _ pool: SQLiteConnectionPool, at url: URL) throws {
         if isReadOnly { throw CoreDataErrors.migrationOfReadOnlyStore(at: url.path) }
@@ -26,6 +35,8 @@ extension SQLiteStore: PartlyMigratingStore {
                 let metadata = try StoreMetadata.read(connection) ?? [:]
                 let userInfo = ["NSFilePath": url.path]
                 if try migration.wasDone(metadata, store: "at \(url.path)", userInfo: userInfo) { return }
+                // Nobody else writes now, and what this connection writes is not read.
+                try migration.backUp(SQLiteStore.self, type: type, at: url, options: options)
                 let running = SQLiteMigration(
                     connection: connection, plan: try plan(migration, connection), model: migration.model,
                     entities: migration.entities, metadata: metadata,
