@@ -29,6 +29,18 @@ enum GalleryProgram {
         }
     }
 
+    /// Makes a store, and migrates it to a new one in the same folder.
+    static func migrateByHand(_ url: URL) {
+        tell {
+            try Gallery.create(url)
+            let (former, new) = (Gallery.model(), GalleryVersion.second.model)
+            let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: new)
+            try NSMigrationManager(sourceModel: former, destinationModel: new).migrateStore(
+                from: url, type: .sqlite, mapping: mapping,
+                to: url.deletingLastPathComponent().appendingPathComponent("new.sqlite"), type: .sqlite)
+        }
+    }
+
     /// Saves and tells each save that is over, until another thread kills the process after a
     /// random amount of work.
     static func saveUntilKilled(_ url: URL, seed: UInt64) throws {

@@ -113,6 +113,7 @@ case "gallery" where arguments.count >= 3:
     case ("killed", 1): try GalleryProgram.saveUntilKilled(url, seed: numbers[0])
     case ("migrated", 2):
         try GalleryProgram.migrate(url, to: GalleryVersion(rawValue: Int(numbers[0])), killedAfter: Int(numbers[1]))
+    case ("migrated", 0): GalleryProgram.migrateByHand(url)
     case ("reads", 0): try GalleryProgram.read(url)
     case ("saves", 2): try GalleryProgram.save(url, seed: numbers[0], times: Int(numbers[1]))
     case ("small", 1): try GalleryProgram.withSmallFiles(url, bytes: UInt(numbers[0]))

@@ -2,14 +2,14 @@
 /// object by object.
 ///
 /// A statement copies the rows of an entity, with their keys, if the mapping says nothing that an
-/// inferred one could not say. A relationship between such an entity and one whose objects are moved
-/// one by one is set from the side of the latter, so that it must have an inverse, and have no order
-/// on the other side.
+/// inferred one could not say. A relationship between such an entity and one whose objects are
+/// moved one by one is set from the side of the latter, so that it must have an inverse, and have
+/// no order on the other side.
 struct MappingPlan {
     /// The mapping of the entities whose rows are copied.
     let inference: MappingInference
-    /// The entities whose objects are moved one by one and keep their keys; nil if there are none to
-    /// move.
+    /// The entities whose objects are moved one by one and keep their keys; nil if there are none
+    /// to move.
     let movedAsObjects: [MappingInference.EntityPair]?
 
     /// Decides for all steps, and tells them.
@@ -57,7 +57,7 @@ struct MappingPlan {
             let root = ObjectIdentifier(pair.destination.rootEntity)
             if roots[root] == nil { roots[root] = pair.source.rootEntity }
             guard roots[root] === pair.source.rootEntity else { continue }
-            step.keepsKeys = true
+            step.keySharers = makers.filter { $0.destination?.rootEntity === pair.destination.rootEntity }
             moved.append(pair)
         }
         movedAsObjects = steps.allSatisfy { $0.isInSQL || $0.makesNothing } ? nil : moved

@@ -20,9 +20,9 @@ final class MappingStep {
     var links = InstanceLinks()
     /// Whether the database carries the mapping out: its objects have the keys of their sources.
     var isInSQL = false
-    /// Whether an object has the key of its source, if it is the first of its hierarchy that is made
-    /// of it.
-    var keepsKeys = false
+    /// The mappings into the same hierarchy. An object has the key of its source, if none of these
+    /// made another one of it before; nil if objects have new keys.
+    var keySharers: [MappingStep]?
     /// The relationships of mappings that the database carries out, seen from the objects of this
     /// one.
     var otherEnds: [OtherEnd] = []

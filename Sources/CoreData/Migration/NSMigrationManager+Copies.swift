@@ -1,6 +1,7 @@
 // Migrations that begin with a copy of the store, in which the database carries out a part of them.
 extension NSMigrationManager {
-    /// The part of a migration that the database carries out; nil if stores of the type carry out none.
+    /// The part of a migration that the database carries out; nil if stores of the type carry out
+    /// none.
     ///
     /// - Parameters:
     ///   - hashes: Those in the store's metadata.
@@ -21,12 +22,15 @@ extension NSMigrationManager {
             progress: plan.movedAsObjects == nil ? progress : MigrationProgress())
     }
 
-    /// Makes a new store of the part of a source store that the database carries over, with a UUID and a
-    /// history of its own; makes none where the stores are not of one type, or the version is the same.
+    /// Makes a new store of the part of a source store that the database carries over, with a UUID
+    /// and a history of its own; makes none where the stores are not of one type, or the version is
+    /// the same.
     ///
     /// - Returns: Where the objects of the other mappings are added.
     func copy(_ source: StorePlace, to place: StorePlace, _ steps: [MappingStep]) throws -> StorePlace {
-        guard source.type == place.type, try !place.exists() else { return place }
+        guard source.type == place.type, StoreFiles.hasFile(ofType: source.type, at: source.url),
+            StoreFiles.hasFile(ofType: place.type, at: place.url), try !place.exists()
+        else { return place }
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: source.type, at: source.url, options: source.options)
         let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]
@@ -80,8 +84,8 @@ extension StoreMigration {
 }
 
 extension StorePlace {
-    /// The place with options under which the objects that a migration makes are not recorded as new
-    /// ones.
+    /// The place with options under which the objects that a migration makes are not recorded as
+    /// new ones.
     var pausingHistory: StorePlace {
         var place = self
         place.options = (options ?? [:]).merging([HistoryTracking.pausingOption: true]) { $1 }

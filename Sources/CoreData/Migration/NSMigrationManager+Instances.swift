@@ -46,19 +46,12 @@ extension NSMigrationManager {
 
     func settle(_ step: MappingStep) throws {
         try step.links.settle { source, destination in
-            step.keepsKeys ? keptKey(of: source, for: destination) : nil
+            guard let sharers = step.keySharers, source.entity.rootEntity === step.source?.rootEntity,
+                destination.entity.rootEntity === step.destination?.rootEntity,
+                sharers.allSatisfy({ $0.links.destinations(of: source.objectID).isEmpty })
+            else { return nil }
+            return source.objectID.key
         }
-    }
-
-    /// The key of a source object, if the destination object is the first of its hierarchy that is
-    /// made of it.
-    private func keptKey(of source: NSManagedObject, for destination: NSManagedObject) -> Int64? {
-        let root = destination.entity.rootEntity
-        let makers = steps.filter { $0.destination?.rootEntity === root }
-        guard makers.contains(where: { $0.keepsKeys && $0.source?.rootEntity === source.entity.rootEntity }),
-            makers.allSatisfy({ $0.links.destinations(of: source.objectID).isEmpty })
-        else { return nil }
-        return source.objectID.key
     }
 
     private func objects(_ ids: [NSManagedObjectID], in context: NSManagedObjectContext) -> [NSManagedObject] {

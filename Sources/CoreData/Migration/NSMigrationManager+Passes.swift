@@ -36,7 +36,8 @@ extension NSMigrationManager {
         try writing.coordinator.execute(NSSaveChangesRequest(), with: destinationContext)
     }
 
-    /// Takes a step of each mapping that the database did not carry out, and writes what it changed.
+    /// Takes a step of each mapping that the database did not carry out, and writes what it
+    /// changed.
     private func pass(_ number: Int, _ body: (MappingStep) throws -> Void) throws {
         let steps = steps.filter { !$0.isInSQL }
         for (index, step) in steps.enumerated() {
@@ -111,7 +112,8 @@ extension NSMigrationManager {
         let copied = steps.filter(\.isInSQL).compactMap(\.destination)
         for entity in destinationModel.entities where !entity.isAbstract && destinationContext.holds(entity) {
             if copied.contains(where: { $0 === entity }) {
-                try validate(incompleteObjects(of: entity) + addedToCopies.filter { $0.entity === entity })
+                try validate(
+                    incompleteObjects(of: entity) + addedToCopies.filter { $0.entity === entity && isThere($0) })
             } else {
                 try validate(ids(of: entity, in: destinationContext))
             }
@@ -131,6 +133,8 @@ extension NSMigrationManager {
             return try destinationContext.fetch(request)
         }
     }
+
+    private func isThere(_ id: NSManagedObjectID) -> Bool { (try? destinationContext.existingObject(with: id)) != nil }
 
     private func validate(_ ids: [NSManagedObjectID]) throws {
         var errors: [any Error] = []

@@ -8,8 +8,8 @@ import Synchronization
 /// destination is written beside its place and put there when it is complete: an error leaves what
 /// was there before. Objects are written and released in batches; pairs of object IDs are kept.
 ///
-/// From a SQLite store to a new one, the database copies the objects of entity mappings that have no
-/// policy and only copy properties. They are not made one by one, and keep their keys.
+/// From a SQLite store to a new one, the database copies the objects of entity mappings that have
+/// no policy and only copy properties. They are not made one by one, and keep their keys.
 ///
 /// A manager is used on one thread. `cancelMigrationWithError(_:)` and `migrationProgress` may be
 /// used on any.

@@ -9,9 +9,9 @@ package struct StoreMigration {
     let inference: MappingInference
     /// The mapping model that was found for the migration; nil if it is inferred.
     let mappingModel: NSMappingModel?
-    /// The entities whose objects are moved one by one after the migration, and keep their keys; nil
-    /// if the migration is complete without that. The migration copies none of their rows; their
-    /// history and their sequences of keys go on.
+    /// The entities whose objects are moved one by one after the migration, and keep their keys;
+    /// nil if the migration is complete without that. The migration copies none of their rows;
+    /// their history and their sequences of keys go on.
     var movedAsObjects: [MappingInference.EntityPair]?
     package var progress = MigrationProgress()
     /// Where the former store is copied to before it is changed.

@@ -42,7 +42,7 @@ extension StoreMigration {
 
 /// The space that a file system has left.
 enum FreeSpace {
-    /// - Throws: `CocoaError.fileWriteOutOfSpace` if the file system of a folder has fewer bytes left.
+    /// - Throws: `CocoaError.fileWriteOutOfSpace` if the file system of a folder has less left.
     static func require(_ needed: Int64, in folder: URL, toMigrate store: String) throws {
         var information = statvfs()
         // Without an answer the migration itself finds out.

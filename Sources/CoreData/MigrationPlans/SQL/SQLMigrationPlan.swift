@@ -162,9 +162,9 @@ package struct SQLMigrationPlan {
             }
     }
 
-    /// The new entity of each former one whose keys stay, by its former number; removed entities have
-    /// none.
-    package var successors: [Int: Member] {
+    /// The new entity of each former one whose keys stay, by its former number; removed entities
+    /// have none.
+    var successors: [Int: Member] {
         Dictionary(
             (members.values + movedAsObjects).map { ($0.source.number, $0) }, uniquingKeysWith: { first, _ in first })
     }

@@ -118,6 +118,30 @@ struct AutomaticMappingTests {
         #expect(error.code == NSMigrationError)
     }
 
+    @Test func aStoreThatAnotherProgramWritesIsNotMigrated() throws {
+        try fill()
+        try addMapping()
+        let other = store.file
+        other.execute("BEGIN IMMEDIATE")
+        let error = try store.refusal(new, Self.mappedOnly.merging([NSPersistentStoreTimeoutOption: 0.05]) { $1 })
+        #expect(error.code == NSMigrationManagerDestinationStoreError)
+        #expect(error.localizedDescription.contains("locked by another connection of this process"))
+        other.execute("ROLLBACK")
+        try store.migrate(to: new, Self.mappedOnly)
+    }
+
+    @Test func theFormerStoreIsCopiedWhereTheProgramAsks() throws {
+        try fill()
+        try addMapping()
+        let backup = try MigratedStore()
+        try store.migrate(
+            to: new, Self.mappedOnly.merging([NSPersistentStoreMigrationBackupURLOption: backup.url]) { $1 })
+        try backup.open(former, [:]) { context in
+            let photos = try context.values(name, "photo", by: "name", as: Data.self)
+            #expect(photos == [Self.photo, Self.photo])
+        }
+    }
+
     @Test func theProgressIsReported() throws {
         try fill()
         try addMapping()
