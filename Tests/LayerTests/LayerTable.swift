@@ -34,6 +34,7 @@ enum LayerTable {
             ("migration", ["Migration"]),
             ("custom stores", ["CustomStores"]),
             ("container", ["Container"]),
+            ("stages", ["Migration/Stages"]),
         ],
         exceptions: [
             // `init(entity:insertInto:)`, `init(context:)` and `fetchRequest()` are members that

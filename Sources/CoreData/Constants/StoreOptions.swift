@@ -62,9 +62,14 @@ public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomati
 /// ```
 public let NSPersistentStoreMigrationBackupURLOption = "NSPersistentStoreMigrationBackupURLOption"
 
-/// The staged migration manager that migrates the store.
+/// The `NSStagedMigrationManager` that migrates the store.
 ///
-/// There are no staged migrations here: adding a store with this option is refused.
+/// It is used with `NSMigratePersistentStoresAutomaticallyOption` and
+/// `NSInferMappingModelAutomaticallyOption`, which a description sets.
+///
+/// ```swift
+/// description.setOption(stages, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+/// ```
 public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
 
 /// A `Bool` or number. True: the costly parts of a lightweight migration may be deferred. Here they

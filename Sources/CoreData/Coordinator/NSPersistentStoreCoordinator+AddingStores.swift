@@ -41,10 +41,11 @@ extension NSPersistentStoreCoordinator {
 
     func add(
         type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?,
-        progress: MigrationProgress = MigrationProgress()
+        progress: MigrationProgress = MigrationProgress(), by step: MigrationStep? = nil
     ) throws -> NSPersistentStore {
         let store = try changingStores.withLock {
-            try addWhileLocked(type: type, configuration: configuration, at: url, options: options, progress: progress)
+            try addWhileLocked(
+                type: type, configuration: configuration, at: url, options: options, progress: progress, step)
         }
         // Not under the lock: observers may wait for other threads.
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [store]])
@@ -52,22 +53,24 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func addWhileLocked(
-        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?, progress: MigrationProgress
+        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?, progress: MigrationProgress,
+        _ step: MigrationStep?
     ) throws -> NSPersistentStore {
         while true {
             do {
                 return try addOnce(
-                    type: type, configuration: configuration, at: url, options: options, progress: progress)
-            } catch let needed as MappedMigration {
+                    type: type, configuration: configuration, at: url, options: options, progress: progress, step)
+            } catch let needed as ClosedStoreMigration {
                 guard let url else { throw needed }
                 try needed.run(at: StorePlace(type: type, url: url, options: options, configuration: configuration))
             }
         }
     }
 
-    /// - Throws: `MappedMigration` when the store has to be migrated first.
+    /// - Throws: `ClosedStoreMigration` when the store has to be migrated first.
     private func addOnce(
-        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?, progress: MigrationProgress
+        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?, progress: MigrationProgress,
+        _ step: MigrationStep?
     ) throws -> NSPersistentStore {
         let storeClass = try StoreTypeRegistry.storeClass(for: type, at: url)
         do { try DispatchDescriptors.open() } catch {
@@ -75,12 +78,9 @@ extension NSPersistentStoreCoordinator {
             throw error.error("The store \(path) cannot be opened", path: path, otherwise: .persistentStoreOpen)
         }
         try UnsupportedOptions.check(options, type: type, url: url)
-        var compatibility = StoreCompatibility(
-            model: managedObjectModel, configuration: configuration, type: type, url: url, options: options)
-        if storeClass.hasFile(at: url ?? URL(fileURLWithPath: "/")) {
-            compatibility.migrator = storeClass.migrationManagerClass() as? any MappingMigrator.Type
-            compatibility.infersMappings = storeClass.infersMappings
-        }
+        let compatibility = StoreCompatibility(
+            model: managedObjectModel, configuration: configuration, type: type, url: url, options: options,
+            storeClass: storeClass, step: step)
         let held = try compatibility.heldEntities()
         try compatibility.checkFeatures(of: held.entities, storeClass: storeClass)
         let url = try self.url(url, for: storeClass, type: type)
@@ -104,7 +104,7 @@ extension NSPersistentStoreCoordinator {
         follow(store)
         if store.isFollowed { store.beginFollowing() }
         store.didAdd(to: self)
-        if !store.isReadOnly { compatibility.migrator?.removeLeftovers(besideStoreAt: url) }
+        if !store.isReadOnly, storeClass.hasFile(at: url) { compatibility.migrator?.removeLeftovers(besideStoreAt: url) }
         return store
     }
 
@@ -129,11 +129,12 @@ extension NSPersistentStoreCoordinator {
             }
             migration.progress = progress
             migration.backup = StoreMigration.backup(in: compatibility.options)
-            if migration.mappingModel != nil, let migrator = compatibility.migrator {
+            if let single = migration.single, single.mappingModel == nil {
+                try store.migrate(single)
+            } else if let migrator = compatibility.migrator {
                 if store.isReadOnly { throw CoreDataErrors.migrationOfReadOnlyStore(at: StoreName.path(store.url)) }
-                throw MappedMigration(migration, migrator)
+                throw ClosedStoreMigration(migration, migrator)
             }
-            try store.migrate(migration)
         }
         metadata = store.metadata ?? [:]
         if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = store.type }
@@ -156,7 +157,7 @@ extension NSPersistentStoreCoordinator {
 
     private func neededMigration(
         of store: NSPersistentStore, holding held: HeldEntities, compatibility: StoreCompatibility
-    ) throws -> StoreMigration? {
+    ) throws -> NeededMigration? {
         while true {
             let metadata: [String: Any] = store.metadata ?? [:]
             var unreadable: ModelReadingError?

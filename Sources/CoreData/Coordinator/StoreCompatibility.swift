@@ -7,10 +7,25 @@ struct StoreCompatibility {
     let type: String
     let url: URL?
     let options: [AnyHashable: Any]?
-    /// Finds mapping models and migrates by them; nil for stores that cannot be.
-    var migrator: (any MappingMigrator.Type)?
+    /// Migrates stores that are not open; nil for a class of the program that cannot.
+    let migrator: (any MappingMigrator.Type)?
+    /// Whether the store can be migrated by mapping models.
+    private let takesMappingModels: Bool
     /// Whether the migrator also carries out migrations that are inferred.
-    var infersMappings = false
+    private let infersMappings: Bool
+    /// The only step by which the store may be migrated; nil unless it is one of several.
+    private let step: MigrationStep?
+
+    init(
+        model: NSManagedObjectModel, configuration: String?, type: String, url: URL?, options: [AnyHashable: Any]?,
+        storeClass: NSPersistentStore.Type? = nil, step: MigrationStep? = nil
+    ) {
+        (self.model, self.configuration, self.type, self.url) = (model, configuration, type, url)
+        (self.options, self.step) = (options, step)
+        migrator = storeClass?.migrationManagerClass() as? any MappingMigrator.Type
+        infersMappings = storeClass?.infersMappings == true
+        takesMappingModels = storeClass?.hasFile(at: url ?? URL(fileURLWithPath: "/")) == true
+    }
 
     /// The entities that the store is to hold.
     func heldEntities() throws -> HeldEntities {
@@ -38,7 +53,7 @@ struct StoreCompatibility {
     @discardableResult
     func checkHashes(
         in metadata: [String: Any], of held: HeldEntities, storedModel: () -> NSManagedObjectModel?
-    ) throws -> StoreMigration? {
+    ) throws -> NeededMigration? {
         if NSPersistentStore.flag(options, NSIgnorePersistentStoreVersioningOption) { return nil }
         guard let stored = StoreMetadataHashes.hashes(in: metadata) else { return nil }
         let migrates = NSPersistentStore.flag(options, NSMigratePersistentStoresAutomaticallyOption)
@@ -47,13 +62,20 @@ struct StoreCompatibility {
         let difference = ModelDifference(
             stored: completed ?? stored, current: completed == nil ? versions.expected(beside: stored) : versions.hashes
         )
-        guard !difference.isEmpty else { return nil }
+        let unfinished = migrates && stages != nil ? metadata[MigrationRoutes.unfinishedStageKey] as? String : nil
+        guard !difference.isEmpty || unfinished != nil else { return nil }
         guard migrates else {
             throw incompatible(difference, metadata: metadata, storedModel: storedModel())
         }
+        if let step {
+            return try NeededMigration(
+                steps: [requireSource(step, stored, metadata)], storedHashes: stored, entities: held.entities)
+        }
+        let staged = try stages?.versions()
         var unreadable: [ModelReadingError] = []
         let found = SourceModelSearch.model(
             fitting: completed ?? stored, metadata: metadata, destination: model,
+            known: staged?.compactMap(\.model) ?? [],
             noting: { error in if !unreadable.contains(where: { $0.file == error.file }) { unreadable.append(error) } },
             storedModel: storedModel)
         guard let sourceModel = found else { throw missingModel(difference, unreadable, metadata: metadata) }
@@ -64,7 +86,33 @@ struct StoreCompatibility {
                     + "need not have the same renaming identifiers. \(error)"
             }
         }
-        return try migration(from: sourceModel, difference, stored: stored, metadata: metadata, entities: held.entities)
+        var routes = MigrationRoutes(
+            configuration: configuration, storedHashes: stored,
+            infers: NSPersistentStore.flag(options, NSInferMappingModelAutomaticallyOption),
+            mappingModels: takesMappingModels ? migrator?.mappingModels ?? [] : [], mapsInferred: infersMappings)
+        let source = ModelVersion(sourceModel)
+        let steps =
+            if let staged {
+                try self.steps(by: staged, from: source, unfinished: unfinished, &routes, metadata)
+            } else {
+                try self.steps(from: source, difference, &routes, metadata)
+            }
+        return NeededMigration(
+            steps: steps, storedHashes: stored, entities: held.entities,
+            detourReasons: staged == nil ? routes.detourReasons : [])
+    }
+
+    /// - Throws: an error if the store is not of the version that a step starts with.
+    private func requireSource(
+        _ step: MigrationStep, _ stored: [String: Data], _ metadata: [String: Any]
+    ) throws -> MigrationStep {
+        let fits = stored.allSatisfy { step.source.hashes[$0.key] == $0.value }
+        if fits || ArchivedComposite.isForm(of: step.source.model, stored) { return step }
+        throw CoreDataErrors.migratedByOthers(name, userInfo: userInfo(metadata))
+    }
+
+    private var stages: (any StagedMigrator)? {
+        options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? any StagedMigrator
     }
 
     /// Adds the hashes of subentities that a store of a former release does not name.
@@ -136,46 +184,53 @@ struct StoreCompatibility {
             userInfo: userInfo)
     }
 
-    private func migration(
-        from sourceModel: NSManagedObjectModel, _ difference: ModelDifference, stored: [String: Data],
-        metadata: [String: Any],
-        entities: [NSEntityDescription]
-    ) throws -> StoreMigration {
-        var userInfo = userInfo(metadata)
-        userInfo["sourceModel"] = sourceModel
-        userInfo["destinationModel"] = model
-        // The tables also contain the subentities of the entities that the store names.
-        let sources = HeldEntities(listed: sourceModel.entities.filter { stored[$0.name ?? ""] != nil }).entities
-        let inference = MappingInference(from: sources, to: entities)
-        func migration(_ mapping: NSMappingModel?) -> StoreMigration {
-            StoreMigration(
-                storedHashes: stored, sourceModel: sourceModel, model: model, entities: entities,
-                inference: inference, mappingModel: mapping)
-        }
-        if let mapping = migrator?.mappingModel(from: sourceModel, to: model) { return migration(mapping) }
-        guard NSPersistentStore.flag(options, NSInferMappingModelAutomaticallyOption) else {
+    private func steps(
+        by staged: [StagedVersion], from source: ModelVersion, unfinished: String?, _ routes: inout MigrationRoutes,
+        _ metadata: [String: Any]
+    ) throws -> [MigrationStep] {
+        // Models in other bundles of the program count, too.
+        let known = SourceModelSearch.versions(of: model) + SourceModelSearch.programVersions()
+        return try routes.route(
+            from: source, to: ModelVersion(model), by: staged, known: known, unfinished: unfinished, store: name,
+            userInfo: userInfo(metadata, source))
+    }
+
+    private func steps(
+        from source: ModelVersion, _ difference: ModelDifference, _ routes: inout MigrationRoutes,
+        _ metadata: [String: Any]
+    ) throws -> [MigrationStep] {
+        let destination = ModelVersion(model)
+        if let direct = routes.route(from: source, to: destination, over: []) { return direct }
+        let between = migrator == nil ? [] : SourceModelSearch.versions(of: model)
+        let way = routes.route(
+            from: source, to: destination, over: MigrationRoutes.between(source, destination, in: between))
+        if let way { return way }
+        let userInfo = userInfo(metadata, source)
+        guard routes.infers else {
             var difference = difference
-            difference.explain(storedModel: sourceModel, currentModel: model)
+            difference.explain(storedModel: source.model, currentModel: model)
             throw CoreDataErrors.make(
                 .migrationMissingMappingModel,
                 "The store \(name) cannot be migrated: there is no mapping model from the version of the model that "
-                    + "it was made "
-                    + "with to the current one, and none may be inferred. \(difference.text)",
+                    + "it was made with to the current one, and none may be inferred. \(difference.text)",
                 recovery: "Add the store with NSInferMappingModelAutomaticallyOption, or change the model back.",
-                userInfo: userInfo)
+                userInfo: userInfo
+            ).appending(routes.obstacleText)
         }
-        guard inference.problems.isEmpty else {
-            throw InferenceProblem.error(
-                for: inference.problems, "The store \(name) cannot be migrated", userInfo: userInfo)
-        }
-        return migration(infersMappings ? inference.mappingModel() : nil)
+        throw InferenceProblem.error(
+            for: routes.obstacles.first?.inference.problems ?? [], "The store \(name) cannot be migrated",
+            userInfo: userInfo
+        ).appending(routes.obstacleText)
     }
 
     private var name: String { StoreName.text(type: type, url: url, configuration: configuration) }
 
-    private func userInfo(_ metadata: [String: Any]) -> [String: Any] {
+    private func userInfo(_ metadata: [String: Any], _ source: ModelVersion? = nil) -> [String: Any] {
         var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
         userInfo["metadata"] = metadata
+        guard let source else { return userInfo }
+        userInfo["sourceModel"] = source.model
+        userInfo["destinationModel"] = model
         return userInfo
     }
 }

@@ -18,8 +18,8 @@ enum UnsupportedOptions {
     ///   what the program expects.
     static func check(_ options: [AnyHashable: Any]?, type: String, url: URL?) throws {
         guard let options, !options.isEmpty else { return }
-        if options[NSPersistentStoreStagedMigrationManagerOptionKey] != nil {
-            throw CoreDataErrors.stagedMigration(type: type, url: url)
+        if let stages = options[NSPersistentStoreStagedMigrationManagerOptionKey], !(stages is any StagedMigrator) {
+            throw CoreDataErrors.stagedMigration(by: stages, type: type, url: url)
         }
         say(harmless, options) { "option \($0)" }
         if let ofType = harmlessByType[type] { say(ofType, options) { "option \($0) of \(type)" } }

@@ -59,14 +59,19 @@ extension CoreDataErrors {
             recovery: "Open it without the option once, or open a migrated copy.", userInfo: [NSFilePathErrorKey: path])
     }
 
-    static func stagedMigration(type: String, url: URL?) -> NSError {
+    static func migratedByOthers(_ store: String, userInfo: [String: Any]) -> NSError {
+        make(
+            .persistentStoreIncompatibleVersionHash,
+            "The store \(store) was brought to another version of the model by someone else meanwhile.",
+            recovery: "Add it again.", userInfo: userInfo)
+    }
+
+    static func stagedMigration(by stages: Any, type: String, url: URL?) -> NSError {
         make(
             .migration,
             "The store \(StoreName.text(type: type, url: url)) was added with "
-                + "NSPersistentStoreStagedMigrationManagerOptionKey, but "
-                + "there are no staged migrations.",
-            recovery: "Leave the option out, and migrate with NSMigratePersistentStoresAutomaticallyOption and "
-                + "NSInferMappingModelAutomaticallyOption.",
+                + "NSPersistentStoreStagedMigrationManagerOptionKey, whose value is a \(Swift.type(of: stages)).",
+            recovery: "Give a staged migration manager (NSStagedMigrationManager), or leave the option out.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 

@@ -54,15 +54,7 @@ extension NSMigrationManager {
 
 extension StoreMigration {
     func carryOut(at place: StorePlace, inCopyOf source: StorePlace) throws {
-        if let storeClass = try StoreTypeRegistry.storeClass(for: source.type, at: source.url)
-            as? any PartlyMigratingStore.Type
-        {
-            // Once for the copy, and once for the result when it is put in its place.
-            try FreeSpace.require(
-                2 * storeClass.size(ofStoreAt: source.url), in: place.url.deletingLastPathComponent(),
-                toMigrate: StoreName.text(type: source.type, url: source.url))
-        }
-        try place.replace(with: source)
+        try source.copy(to: place)
         try carryOut(at: place)
     }
 
@@ -84,6 +76,25 @@ extension StoreMigration {
 }
 
 extension StorePlace {
+    /// Copies the store to a place from where it comes back when it is migrated.
+    ///
+    /// - Throws: `CocoaError.fileWriteOutOfSpace` if there is too little space.
+    func copy(to place: StorePlace) throws {
+        if let storeClass = try StoreTypeRegistry.storeClass(for: type, at: url) as? any PartlyMigratingStore.Type {
+            // Once for the copy, and once for the result when it is put in its place.
+            try FreeSpace.require(
+                2 * storeClass.size(ofStoreAt: url), in: place.url.deletingLastPathComponent(),
+                toMigrate: StoreName.text(type: type, url: url))
+        }
+        try place.replace(with: self)
+    }
+
+    /// Copies the store to where the program asked for, if it did.
+    func backUp(to backup: URL?) throws {
+        try StoreMigration.backUp(
+            StoreTypeRegistry.storeClass(for: type, at: url), type: type, at: url, options: options, to: backup)
+    }
+
     /// The place with options under which the objects that a migration makes are not recorded as
     /// new ones.
     var pausingHistory: StorePlace {

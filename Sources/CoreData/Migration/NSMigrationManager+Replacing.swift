@@ -2,11 +2,7 @@ import Foundation
 
 // Automatic migration by a mapping model: the migrated store takes the place of the former one.
 extension NSMigrationManager: MappingMigrator {
-    static func mappingModel(
-        from source: NSManagedObjectModel, to destination: NSManagedObjectModel
-    ) -> NSMappingModel? {
-        NSMappingModel(from: nil, forSourceModel: source, destinationModel: destination)
-    }
+    static var mappingModels: [NSMappingModel] { NSMappingModel.models(in: nil) }
 
     static func removeLeftovers(besideStoreAt url: URL) { MigrationDestination.removeLeftovers(besideStoreAt: url) }
 
@@ -14,7 +10,7 @@ extension NSMigrationManager: MappingMigrator {
         progressHandler = migration.progress
         progressHandler.report(0)
         var source = place
-        source.configuration = configuration(holding: migration.storedHashes)
+        source.configuration = ModelVersion(sourceModel).configuration(holding: migration.storedHashes)
         try migrate(mapping) { steps in
             let part = try self.part(
                 of: steps, from: migration.storedHashes, migration.inference.sourceEntities, to: migration.entities,
@@ -31,9 +27,7 @@ extension NSMigrationManager: MappingMigrator {
                 let userInfo = StoreOpeningErrors.userInfo(type: place.type, url: place.url)
                 // Another program may have migrated it while this one waited for the lock.
                 if try migration.wasDone(metadata, store: name, userInfo: userInfo) { return false }
-                try migration.backUp(
-                    StoreTypeRegistry.storeClass(for: place.type, at: place.url), type: place.type, at: place.url,
-                    options: place.options)
+                try place.backUp(to: migration.backup)
                 try part?.carryOut(at: work, inCopyOf: place)
                 try self.run(steps, from: source, to: work.pausingHistory)
                 guard Self.stamps(place.url) == before else {
@@ -48,15 +42,7 @@ extension NSMigrationManager: MappingMigrator {
     }
 
     /// The stamps of a store's files; an empty log counts like none.
-    private static func stamps(_ url: URL) -> [FileStamp?] {
+    static func stamps(_ url: URL) -> [FileStamp?] {
         [FileStamp(path: url.path), FileStamp(path: url.path + "-wal")]
-    }
-
-    /// Returns the configuration of the source model whose entities a store holds; nil for all.
-    private func configuration(holding hashes: [String: Data]) -> String? {
-        func fits(_ name: String?) -> Bool {
-            sourceModel.heldEntities(forConfigurationName: name)?.versions.fit(hashes) == true
-        }
-        return fits(nil) ? nil : sourceModel.configurations.sorted().first(where: fits)
     }
 }

@@ -35,10 +35,7 @@ package struct StoreMigration {
         let present = StoreMetadataHashes.hashes(in: metadata) ?? [:]
         if present == hashes { return true }
         guard present == storedHashes else {
-            throw CoreDataErrors.make(
-                .persistentStoreIncompatibleVersionHash,
-                "The store \(store) was brought to another version of the model by someone else meanwhile.",
-                recovery: "Add it again.", userInfo: userInfo)
+            throw CoreDataErrors.migratedByOthers(store, userInfo: userInfo)
         }
         return false
     }
@@ -66,13 +63,15 @@ enum SourceModelSearch {
     /// was made.
     ///
     /// - Parameters:
+    ///   - known: models that the program has given; they come first.
     ///   - note: receives the reasons why models cannot be read, if no version of the destination
     ///     model's file fits.
     ///   - storedModel: returns the model that the store contains, if any.
     static func model(
         fitting hashes: [String: Data], metadata: [String: Any], destination: NSManagedObjectModel,
         bundles: [Bundle] = [Bundle.main] + Bundle.allBundles + Bundle.allFrameworks,
-        noting note: (ModelReadingError) -> Void = { _ in }, storedModel: () -> NSManagedObjectModel?
+        known: [NSManagedObjectModel] = [], noting note: (ModelReadingError) -> Void = { _ in },
+        storedModel: () -> NSManagedObjectModel?
     ) -> NSManagedObjectModel? {
         var others: [(model: NSManagedObjectModel, fit: Fit)] = []
         /// Returns the first model that fits as a whole; notes those that fit otherwise.
@@ -87,7 +86,12 @@ enum SourceModelSearch {
             return nil
         }
         var unreadable: [ModelReadingError] = []
-        if let found = whole(versions(besides: destination, &unreadable)) { return found }
+        if let found = whole(known) { return found }
+        // The version that equals the destination comes last.
+        let current = destination.entityVersionHashesByName
+        let versions = versions(of: destination, noting: { unreadable.append($0) })
+        let ordered = versions.filter { $0.hashes != current } + versions.filter { $0.hashes == current }
+        if let found = whole(ordered.map(\.model)) { return found }
         unreadable.forEach(note)
         // Merging uses copies, so that freezing the result does not affect the program's models.
         let merged = NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata, noting: note)
@@ -96,34 +100,41 @@ enum SourceModelSearch {
         return (others.first { $0.fit == .configuration } ?? others.first)?.model
     }
 
-    /// Returns the versions in the destination model's file, sorted by name. The version that
-    /// equals the destination comes last.
-    private static func versions(
-        besides destination: NSManagedObjectModel, _ unreadable: inout [ModelReadingError]
-    ) -> [NSManagedObjectModel] {
-        guard let file = destination.fileURL else { return [] }
-        let bundle = ["momd", "xcdatamodeld"].contains(file.pathExtension) ? file : file.deletingLastPathComponent()
+    /// Returns all versions of the models in the program's bundles.
+    static func programVersions() -> [ModelVersion] {
+        ModelLocator.models(in: [Bundle.main] + Bundle.allBundles + Bundle.allFrameworks, allVersions: true)
+            .filter { problems(of: $0).isEmpty }.map(ModelVersion.init)
+    }
+
+    /// Returns the versions in the bundle of a model's file, sorted by name: numbers in names count
+    /// by their value.
+    ///
+    /// - Parameter note: receives the reasons why versions cannot be read.
+    static func versions(
+        of model: NSManagedObjectModel, noting note: (ModelReadingError) -> Void = { _ in }
+    ) -> [ModelVersion] {
+        guard let file = model.fileURL else { return [] }
+        let bundle = ModelFile.isBundle(file) ? file : file.deletingLastPathComponent()
         let versions = ((try? ModelFile.versions(of: bundle)) ?? [:])
             .sorted { $0.key.compare($1.key, options: .numeric) == .orderedAscending }
-        var models: [NSManagedObjectModel] = []
+        var models: [ModelVersion] = []
         for (_, url) in versions {
             do {
                 let model = try ModelFile.model(at: url)
                 let problems = problems(of: model)
                 if problems.isEmpty {
-                    models.append(model)
+                    model.fileURL = url
+                    models.append(ModelVersion(model))
                 } else {
                     var error = ModelReadingError.damagedArchive(problems.joined(separator: " "))
                     error.file = url.path
-                    unreadable.append(error)
+                    note(error)
                 }
             } catch {
-                unreadable.append(error as? ModelReadingError ?? .damagedArchive(error.localizedDescription))
+                note(error as? ModelReadingError ?? .damagedArchive(error.localizedDescription))
             }
         }
-        let current = destination.entityVersionHashesByName
-        let isCurrent = models.map { $0.entityVersionHashesByName == current }
-        return zip(models, isCurrent).filter { !$0.1 }.map(\.0) + zip(models, isCurrent).filter(\.1).map(\.0)
+        return models
     }
 
     private static func problems(of model: NSManagedObjectModel) -> [String] {

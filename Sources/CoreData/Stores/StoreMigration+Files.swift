@@ -16,7 +16,9 @@ extension StoreMigration {
     /// Copies the former store to where the program asked for, if it did.
     ///
     /// - Throws: 134110 if it cannot be copied.
-    func backUp(_ storeClass: NSPersistentStore.Type, type: String, at url: URL, options: [AnyHashable: Any]?) throws {
+    static func backUp(
+        _ storeClass: NSPersistentStore.Type, type: String, at url: URL, options: [AnyHashable: Any]?, to backup: URL?
+    ) throws {
         guard let backup else { return }
         func failure(_ problem: String, _ error: (any Error)?) -> NSError {
             var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)

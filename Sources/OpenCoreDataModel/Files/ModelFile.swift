@@ -30,6 +30,9 @@ package enum ModelFile {
         }
     }
 
+    /// Whether a URL is that of a bundle of versions.
+    package static func isBundle(_ url: URL) -> Bool { ["momd", "xcdatamodeld"].contains(url.pathExtension) }
+
     /// Returns the files of all versions of a model's bundle, by version name.
     package static func versions(of url: URL) throws -> [String: URL] {
         let isSource = url.pathExtension == "xcdatamodeld"

@@ -36,7 +36,7 @@ package enum ModelLocator {
     ///   - allVersions: Whether to read all versions of each model, including those that
     ///     contradict.
     ///   - note: Receives the reason why a file cannot be read.
-    static func models(
+    package static func models(
         in bundles: [Bundle], allVersions: Bool = false, noting note: (ModelReadingError) -> Void = { _ in }
     ) -> [NSManagedObjectModel] {
         func read<Result>(_ body: () throws -> Result) -> Result? {
@@ -72,8 +72,16 @@ package enum ModelLocator {
         }
     }
 
-    private static func versions(of url: URL) throws -> [URL] {
-        guard ["momd", "xcdatamodeld"].contains(url.pathExtension) else { return [url] }
+    /// Returns the files of models and of versions with a name.
+    package static func versions(named name: String, in bundles: [Bundle]) -> [URL] {
+        func isNamed(_ url: URL) -> Bool { url.deletingPathExtension().lastPathComponent == name }
+        return files(endingIn: endings, in: bundles).flatMap { file in
+            ((try? versions(of: file)) ?? []).filter { isNamed(file) || isNamed($0) }
+        }
+    }
+
+    package static func versions(of url: URL) throws -> [URL] {
+        guard ModelFile.isBundle(url) else { return [url] }
         return try ModelFile.versions(of: url).sorted { $0.key < $1.key }.map(\.value)
     }
 

@@ -39,4 +39,26 @@ extension NSManagedObjectModel {
         takeState(of: try ModelFile.model(at: url, version: version, module: module))
         fileURL = url
     }
+
+    /// Returns the checksum of each version in a model's bundle, by the name of the version.
+    ///
+    /// They are those of `versionChecksum`, which stages of a migration name.
+    ///
+    /// Cost: all versions are read.
+    ///
+    /// ```swift
+    /// let checksums = try NSManagedObjectModel.checksumsForVersionedModel(at: url)
+    /// let names = ["Shop 2", "Shop 3"]
+    /// let stage = NSLightweightMigrationStage(names.compactMap { checksums[$0] })
+    /// ```
+    ///
+    /// - Throws: `ModelReadingError`, which names the file and says what to do.
+    public class func checksumsForVersionedModel(at modelURL: URL) throws -> [String: String] {
+        guard ModelFile.isBundle(modelURL) else {
+            return [
+                modelURL.deletingPathExtension().lastPathComponent: try ModelFile.model(at: modelURL).versionChecksum
+            ]
+        }
+        return try ModelFile.versions(of: modelURL).mapValues { try ModelFile.model(at: $0).versionChecksum }
+    }
 }

@@ -55,28 +55,19 @@ extension NSMappingModel {
         destinationModel: NSManagedObjectModel?
     ) {
         guard let sourceModel, let destinationModel else { return nil }
-        let bundles = bundles ?? [Bundle.main] + Bundle.allBundles + Bundle.allFrameworks
-        let found = ModelLocator.files(endingIn: ["cdm", "xcmappingmodel"], in: bundles)
-            .compactMap { NSMappingModel(contentsOf: $0) }
-            .filter { $0.fits(sourceModel, destinationModel) }
-        // `max` would take the last of several.
-        guard let most = found.map(\.entityMappings.count).max(),
-            let chosen = found.first(where: { $0.entityMappings.count == most })
-        else { return nil }
+        let chosen = Self.models(in: bundles).best(
+            from: sourceModel.entityVersionHashesByName, to: destinationModel.entityVersionHashesByName)
+        guard let chosen else { return nil }
         self.init()
         entityMappings = chosen.entityMappings
     }
 
-    /// Whether all entity mappings were made for the entities of these models.
-    private func fits(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> Bool {
-        let (sourceHashes, hashes) = (source.entityVersionHashesByName, destination.entityVersionHashesByName)
-        func fits(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
-            name.map { hash != nil && hashes[$0] == hash } ?? true
-        }
-        return !entityMappings.isEmpty
-            && entityMappings.allSatisfy {
-                fits($0.sourceEntityName, $0.sourceEntityVersionHash, sourceHashes)
-                    && fits($0.destinationEntityName, $0.destinationEntityVersionHash, hashes)
-            }
+    /// Returns the mapping models in bundles, sorted by file name.
+    ///
+    /// - Parameter bundles: The bundles to search; nil for all of the program.
+    static func models(in bundles: [Bundle]?) -> [NSMappingModel] {
+        let bundles = bundles ?? [Bundle.main] + Bundle.allBundles + Bundle.allFrameworks
+        return ModelLocator.files(endingIn: ["cdm", "xcmappingmodel"], in: bundles)
+            .compactMap { NSMappingModel(contentsOf: $0) }
     }
 }

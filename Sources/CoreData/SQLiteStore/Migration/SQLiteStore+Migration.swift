@@ -36,7 +36,8 @@ extension SQLiteStore: PartlyMigratingStore {
                 let userInfo = ["NSFilePath": url.path]
                 if try migration.wasDone(metadata, store: "at \(url.path)", userInfo: userInfo) { return }
                 // Nobody else writes now, and what this connection writes is not read.
-                try migration.backUp(SQLiteStore.self, type: type, at: url, options: options)
+                try StoreMigration.backUp(
+                    SQLiteStore.self, type: type, at: url, options: options, to: migration.backup)
                 let running = SQLiteMigration(
                     connection: connection, plan: try plan(migration, connection), model: migration.model,
                     entities: migration.entities, metadata: metadata,
