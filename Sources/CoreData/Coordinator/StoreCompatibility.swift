@@ -89,7 +89,7 @@ struct StoreCompatibility {
         var routes = MigrationRoutes(
             configuration: configuration, storedHashes: stored,
             infers: NSPersistentStore.flag(options, NSInferMappingModelAutomaticallyOption),
-            mappingModels: takesMappingModels ? migrator?.mappingModels ?? [] : [], mapsInferred: infersMappings)
+            mappingModels: takesMappingModels ? mappingModels : [], mapsInferred: infersMappings)
         let source = ModelVersion(sourceModel)
         let steps =
             if let staged {
@@ -109,6 +109,10 @@ struct StoreCompatibility {
         let fits = stored.allSatisfy { step.source.hashes[$0.key] == $0.value }
         if fits || ArchivedComposite.isForm(of: step.source.model, stored) { return step }
         throw CoreDataErrors.migratedByOthers(name, userInfo: userInfo(metadata))
+    }
+
+    private var mappingModels: [NSMappingModel] {
+        (options?[MigrationRoutes.mappingModelsOption] as? [NSMappingModel] ?? []) + (migrator?.mappingModels ?? [])
     }
 
     private var stages: (any StagedMigrator)? {
@@ -215,12 +219,12 @@ struct StoreCompatibility {
                     + "it was made with to the current one, and none may be inferred. \(difference.text)",
                 recovery: "Add the store with NSInferMappingModelAutomaticallyOption, or change the model back.",
                 userInfo: userInfo
-            ).appending(routes.obstacleText)
+            ).withSentence(routes.obstacleText)
         }
         throw InferenceProblem.error(
             for: routes.obstacles.first?.inference.problems ?? [], "The store \(name) cannot be migrated",
             userInfo: userInfo
-        ).appending(routes.obstacleText)
+        ).withSentence(routes.obstacleText)
     }
 
     private var name: String { StoreName.text(type: type, url: url, configuration: configuration) }

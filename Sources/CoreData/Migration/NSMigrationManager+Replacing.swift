@@ -2,7 +2,7 @@ import Foundation
 
 // Automatic migration by a mapping model: the migrated store takes the place of the former one.
 extension NSMigrationManager: MappingMigrator {
-    static var mappingModels: [NSMappingModel] { NSMappingModel.models(in: nil) }
+    static var mappingModels: [NSMappingModel] { NSMappingModel.found(in: nil) }
 
     static func removeLeftovers(besideStoreAt url: URL) { MigrationDestination.removeLeftovers(besideStoreAt: url) }
 

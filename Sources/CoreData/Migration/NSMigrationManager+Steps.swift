@@ -61,7 +61,8 @@ extension NSMigrationManager {
             }
             var plain = step
             plain.handlers = nil
-            let coordinator = try NSPersistentStoreCoordinator(validating: step.destination.model)
+            try NSPersistentStoreCoordinator.requireConsistency(of: step.destination.model)
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: step.destination.model)
             let store = try coordinator.add(
                 type: place.type, configuration: place.configuration, at: place.url, options: place.migrating,
                 progress: progress, by: plain)

@@ -50,6 +50,7 @@ public struct CommandLineTool {
         Subcommand(CheckCommand.self),
         Subcommand(RepairCommand.self),
         Subcommand(RecoverCommand.self),
+        Subcommand(MigrateCommand.self),
         Subcommand(EditInsertCommand.self),
         Subcommand(EditSetCommand.self),
         Subcommand(EditDeleteCommand.self),

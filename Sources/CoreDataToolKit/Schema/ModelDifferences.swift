@@ -6,7 +6,8 @@ struct ModelDifferences {
     enum Migration: Equatable {
         /// The version hashes are the same.
         case none
-        case light
+        /// A mapping can be inferred. The lines say what it does to each entity.
+        case light([String])
         /// No mapping can be inferred, for these reasons.
         case custom([String])
     }
@@ -115,8 +116,10 @@ struct ModelDifferences {
     private static func migration(from old: NSManagedObjectModel, to new: NSManagedObjectModel) -> Migration {
         if old.entityVersionHashesByName == new.entityVersionHashesByName { return .none }
         do {
-            _ = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
-            return .light
+            let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+            let changes = StoreMigrationPlan.EntityChange.changes(
+                by: mapping.entityMappings ?? [], areInferred: true)
+            return .light(changes.map(\.description))
         } catch {
             let details = (error as NSError).userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
             return .custom(details.isEmpty ? [ErrorText.line(error)] : details.map(ErrorText.line))
@@ -135,7 +138,9 @@ struct ModelDifferences {
     private var migrationLines: [String] {
         switch migration {
         case .none: ["A store of the old version needs no migration: the version hashes are the same."]
-        case .light: ["A store of the old version can be migrated lightly: the mapping can be inferred."]
+        case .light(let changes):
+            ["A store of the old version can be migrated lightly: the mapping can be inferred."]
+                + changes.map { "    " + DisplayWidth.printable($0) }
         case .custom(let reasons):
             ["A store of the old version cannot be migrated lightly:"]
                 + reasons.map { "    " + DisplayWidth.printable($0) }
@@ -143,15 +148,16 @@ struct ModelDifferences {
     }
 
     var json: JSONValue {
-        let (kind, reasons): (String, [String]) =
+        let (kind, entities, reasons): (String, [String], [String]) =
             switch migration {
-            case .none: ("none", [])
-            case .light: ("light", [])
-            case .custom(let reasons): ("custom", reasons)
+            case .none: ("none", [], [])
+            case .light(let entities): ("light", entities, [])
+            case .custom(let reasons): ("custom", [], reasons)
             }
         return .object([
             .init("old", .string(oldName)), .init("new", .string(newName)), .init("isEqual", .bool(isEmpty)),
             .init("changes", .array(changes.map(\.json))), .init("migration", .string(kind)),
+            .init("entities", .array(entities.map { .string($0) })),
             .init("reasons", .array(reasons.map { .string($0) })),
         ])
     }

@@ -1,7 +1,10 @@
 import Foundation
 
 /// Finds the steps from the version of a store to another one.
-struct MigrationRoutes {
+package struct MigrationRoutes {
+    /// The option with mapping models (`[NSMappingModel]`) that come before those in bundles.
+    package static let mappingModelsOption = "OpenCoreDataMappingModels"
+
     let configuration: String?
     /// The hashes of the store. They say which entities of its version it holds.
     let storedHashes: [String: Data]

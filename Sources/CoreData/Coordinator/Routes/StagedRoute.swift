@@ -93,13 +93,13 @@ extension MigrationRoutes {
                 .migrationMissingMappingModel, "\(subject)\(way): there is no mapping model, and none may be inferred.",
                 recovery: "Add the store with NSInferMappingModelAutomaticallyOption, or add a mapping model.",
                 userInfo: userInfo)
-        return error.appending(obstacleText)
+        return error.withSentence(obstacleText)
     }
 }
 
 extension NSError {
     /// The same error with another sentence at the end of its description.
-    func appending(_ text: String?) -> NSError {
+    func withSentence(_ text: String?) -> NSError {
         guard let text else { return self }
         var userInfo = userInfo
         userInfo[NSLocalizedDescriptionKey] = "\(localizedDescription)\n\(text)"

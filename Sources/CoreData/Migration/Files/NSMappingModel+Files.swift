@@ -55,7 +55,7 @@ extension NSMappingModel {
         destinationModel: NSManagedObjectModel?
     ) {
         guard let sourceModel, let destinationModel else { return nil }
-        let chosen = Self.models(in: bundles).best(
+        let chosen = Self.found(in: bundles).best(
             from: sourceModel.entityVersionHashesByName, to: destinationModel.entityVersionHashesByName)
         guard let chosen else { return nil }
         self.init()
@@ -65,7 +65,7 @@ extension NSMappingModel {
     /// Returns the mapping models in bundles, sorted by file name.
     ///
     /// - Parameter bundles: The bundles to search; nil for all of the program.
-    static func models(in bundles: [Bundle]?) -> [NSMappingModel] {
+    static func found(in bundles: [Bundle]?) -> [NSMappingModel] {
         let bundles = bundles ?? [Bundle.main] + Bundle.allBundles + Bundle.allFrameworks
         return ModelLocator.files(endingIn: ["cdm", "xcmappingmodel"], in: bundles)
             .compactMap { NSMappingModel(contentsOf: $0) }

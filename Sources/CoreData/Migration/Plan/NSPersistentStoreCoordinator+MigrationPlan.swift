@@ -89,37 +89,31 @@ extension StorePlace {
 
 extension StoreMigrationPlan.Step {
     fileprivate init(_ step: MigrationStep) {
-        let changes = step.mappingModel.map { Self.changes($0.entityMappings ?? []) } ?? Self.changes(step.inference)
         self.init(
             source: .init(step.source), destination: .init(step.destination),
             mapping: step.mappingModel == nil ? .inferred : .mappingModel, isCustomStage: step.handlers != nil,
             stageLabel: step.handlers?.label,
-            entities: changes.sorted { ($0.destination ?? $0.source ?? "") < ($1.destination ?? $1.source ?? "") })
+            entities: StoreMigrationPlan.EntityChange.changes(
+                by: step.mappingModel?.entityMappings ?? step.inference.entityMappings(),
+                areInferred: step.mappingModel == nil))
     }
+}
 
-    private static func changes(_ inference: MappingInference) -> [StoreMigrationPlan.EntityChange] {
-        inference.entityMappings().map { mapping in
+extension StoreMigrationPlan.EntityChange {
+    /// Returns what entity mappings do, sorted by the name of the entity.
+    package static func changes(by mappings: [NSEntityMapping], areInferred: Bool) -> [Self] {
+        let changes = mappings.map { mapping in
             let action: StoreMigrationPlan.EntityAction =
                 switch mapping.mappingType {
                 case .addEntityMappingType: .added
                 case .removeEntityMappingType: .removed
-                case .copyEntityMappingType: .unchanged
-                default: .copiedBySQL
+                case .copyEntityMappingType where areInferred: .unchanged
+                default:
+                    areInferred ? .copiedBySQL : .movedByObjects(policy: mapping.entityMigrationPolicyClassName)
                 }
-            return .init(source: mapping.sourceEntityName, destination: mapping.destinationEntityName, action: action)
+            return Self(source: mapping.sourceEntityName, destination: mapping.destinationEntityName, action: action)
         }
-    }
-
-    private static func changes(_ mappings: [NSEntityMapping]) -> [StoreMigrationPlan.EntityChange] {
-        mappings.map { mapping in
-            let action: StoreMigrationPlan.EntityAction =
-                switch mapping.mappingType {
-                case .addEntityMappingType: .added
-                case .removeEntityMappingType: .removed
-                default: .movedByObjects(policy: mapping.entityMigrationPolicyClassName)
-                }
-            return .init(source: mapping.sourceEntityName, destination: mapping.destinationEntityName, action: action)
-        }
+        return changes.sorted { ($0.destination ?? $0.source ?? "") < ($1.destination ?? $1.source ?? "") }
     }
 }
 

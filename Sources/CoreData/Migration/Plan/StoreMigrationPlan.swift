@@ -101,17 +101,24 @@ extension StoreMigrationPlan: CustomStringConvertible {
     }
 
     private func text(_ change: EntityChange, isFirst: Bool) -> String {
-        let names = [change.source, change.destination].compactMap { $0 }
+        let count = isFirst ? change.source.flatMap { objectCounts[$0] } : nil
+        return change.description + (count.map { ", \($0) \($0 == 1 ? "object" : "objects")" } ?? "")
+    }
+}
+
+extension StoreMigrationPlan.EntityChange: CustomStringConvertible {
+    /// The names of the entity and what happens to its objects, as a line of text.
+    public var description: String {
+        let names = [source, destination].compactMap { $0 }
         let name = Set(names).count == 1 ? names[0] : names.joined(separator: " → ")
-        let action =
-            switch change.action {
+        let text =
+            switch action {
             case .added: "new"
             case .unchanged: "unchanged"
             case .copiedBySQL: "copied by SQL"
             case .movedByObjects(let policy): "moved by objects" + (policy.map { " with the policy \($0)" } ?? "")
             case .removed: "removed"
             }
-        let count = isFirst ? change.source.flatMap { objectCounts[$0] } : nil
-        return "\(name): \(action)" + (count.map { ", \($0) \($0 == 1 ? "object" : "objects")" } ?? "")
+        return "\(name): \(text)"
     }
 }

@@ -10,9 +10,9 @@ struct ModelDiffCommand: Command {
         ],
         options: [.format("text", "json")],
         notes: """
-            Entities and properties with a renaming identifier are paired as in a migration. The last line
-            says whether a store of the old version can be migrated lightly, and if not, why. The exit
-            status is 0 if the models are equal and 3 if they differ.
+            Entities and properties with a renaming identifier are paired as in a migration. The last lines
+            say whether a store of the old version can be migrated lightly, what that does to each entity,
+            and if it cannot, why. The exit status is 0 if the models are equal and 3 if they differ.
 
               coredata model diff Shop.xcdatamodeld/Shop.xcdatamodel "Shop.xcdatamodeld/Shop 2.xcdatamodel"
             """)
