@@ -111,8 +111,10 @@ struct StoreCompatibility {
         throw CoreDataErrors.migratedByOthers(name, userInfo: userInfo(metadata))
     }
 
-    private var mappingModels: [NSMappingModel] {
-        (options?[MigrationRoutes.mappingModelsOption] as? [NSMappingModel] ?? []) + (migrator?.mappingModels ?? [])
+    private var mappingModels: [NSMappingModel] { givenMappingModels + (migrator?.mappingModels ?? []) }
+
+    private var givenMappingModels: [NSMappingModel] {
+        options?[MigrationRoutes.mappingModelsOption] as? [NSMappingModel] ?? []
     }
 
     private var stages: (any StagedMigrator)? {
@@ -204,11 +206,15 @@ struct StoreCompatibility {
         _ metadata: [String: Any]
     ) throws -> [MigrationStep] {
         let destination = ModelVersion(model)
+        lazy var between =
+            migrator == nil
+            ? [] : MigrationRoutes.between(source, destination, in: SourceModelSearch.versions(of: model))
+        for mapping in givenMappingModels {
+            let way = routes.route(from: source, to: destination, over: between, through: mapping)
+            if let way { return way }
+        }
         if let direct = routes.route(from: source, to: destination, over: []) { return direct }
-        let between = migrator == nil ? [] : SourceModelSearch.versions(of: model)
-        let way = routes.route(
-            from: source, to: destination, over: MigrationRoutes.between(source, destination, in: between))
-        if let way { return way }
+        if let way = routes.route(from: source, to: destination, over: between) { return way }
         let userInfo = userInfo(metadata, source)
         guard routes.infers else {
             var difference = difference

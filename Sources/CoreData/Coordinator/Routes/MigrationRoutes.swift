@@ -66,6 +66,31 @@ package struct MigrationRoutes {
         return nil
     }
 
+    /// Returns the steps to a version of which one is made by a given mapping model; nil if there
+    /// are none.
+    mutating func route(
+        from source: ModelVersion, to destination: ModelVersion, over between: [ModelVersion],
+        through mapping: NSMappingModel
+    ) -> [MigrationStep]? {
+        let versions = [source] + between + [destination]
+        for first in versions.indices.dropLast() {
+            for second in versions.indices.dropFirst(first + 1)
+            where [mapping].best(from: versions[first].hashes, to: versions[second].hashes) != nil {
+                var before: [MigrationStep]? = []
+                if first > 0 { before = route(from: source, to: versions[first], over: Array(versions[1..<first])) }
+                let made = step(from: versions[first], to: versions[second], isStored: first == 0)
+                var after: [MigrationStep]? = []
+                if second < versions.count - 1 {
+                    after = route(
+                        from: versions[second], to: destination, over: Array(versions[second + 1..<versions.count - 1]),
+                        isStored: false)
+                }
+                if let before, let made, let after { return before + [made] + after }
+            }
+        }
+        return nil
+    }
+
     /// Returns the step between two versions; nil if there is no mapping.
     ///
     /// - Parameter isStored: Whether the source is the version of the store.
