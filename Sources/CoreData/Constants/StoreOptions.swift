@@ -72,8 +72,16 @@ public let NSPersistentStoreMigrationBackupURLOption = "NSPersistentStoreMigrati
 /// ```
 public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
 
-/// A `Bool` or number. True: the costly parts of a lightweight migration may be deferred. Here they
-/// never are, and a message says so once.
+/// A `Bool` or number. True: a lightweight migration of a SQLite store leaves what does not change
+/// the store's content for later. The default is false.
+///
+/// These are indexes that are not unique, and the removal of former tables, whose space on the disk
+/// is in use until then. While any is left, the store's metadata have this key with true;
+/// `NSPersistentStoreCoordinator.finishDeferredLightweightMigration()` does the rest. Fetches that
+/// need a missing index take longer until then. The next migration does what is left, too.
+///
+/// Rows are always copied before the store opens. Migrations by a mapping model or in several
+/// steps, and those of other stores, leave nothing.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 

@@ -3,8 +3,6 @@ import Foundation
 /// Options that programs may set although they are not implemented.
 enum UnsupportedOptions {
     private static let harmless = [
-        NSPersistentStoreDeferredLightweightMigrationOptionKey:
-            "migrations are never deferred: all of it is done when the store is added",
         NSPersistentStoreFileProtectionKey: "files are not encrypted on this system",
         NSValidateXMLStoreOption: "XML files are always checked when they are read",
         NSBinaryStoreSecureDecodingClasses: "binary files are read without decoding objects",

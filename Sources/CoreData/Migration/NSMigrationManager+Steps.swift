@@ -11,7 +11,6 @@ extension NSMigrationManager {
         if StoreFiles.hasFile(ofType: place.type, at: place.url) {
             try migrateCopy(of: place, migration)
         } else {
-            try place.backUp(to: migration.backup)
             for (number, step) in migration.steps.enumerated() {
                 try run(step, number, of: migration, at: place, isCopy: false)
             }

@@ -80,6 +80,13 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     /// The connections of a store whose metadata was loaded.
     var openPool: SQLiteConnectionPool? { opening.withLock { $0.pool } }
 
+    /// Adopts metadata that this store wrote besides those of the program, whose changes stay.
+    func reloadMetadata(_ connection: SQLiteConnection) throws {
+        let unwritten = metadataChanges.unwritten
+        takeLoaded(try StoreMetadata.read(connection) ?? [:])
+        metadata = unwritten.added(to: metadata ?? [:])
+    }
+
     /// Adopts metadata that were just read from the file.
     func takeLoaded(_ loaded: [String: Any]) {
         metadata = loaded

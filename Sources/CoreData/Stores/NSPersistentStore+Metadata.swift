@@ -23,7 +23,7 @@ extension NSPersistentStore {
     private static let ownMetadataKeys: Set<String> = [
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
         NSPersistentStoreModelVersionChecksumKey, "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
-        "NSPersistenceFrameworkVersion", "_NSAutoVacuumLevel",
+        "NSPersistenceFrameworkVersion", "_NSAutoVacuumLevel", NSPersistentStoreDeferredLightweightMigrationOptionKey,
     ]
 
     /// Returns new metadata that replace `former`.

@@ -11,6 +11,8 @@ extension StoreModule: StoreTypeProvider {
             optionsWithoutEffect: [
                 NSPersistentStoreMigrationBackupURLOption:
                     "a migration of a PostgreSQL store is one transaction; copy the schema with pg_dump",
+                NSPersistentStoreDeferredLightweightMigrationOptionKey:
+                    "all of a migration of a PostgreSQL store is done when it is added",
                 NSSQLitePragmasOption: "a PostgreSQL store takes settings of its server from its URL",
                 NSSQLiteAnalyzeOption: "a PostgreSQL server renews statistics by itself",
                 NSSQLiteManualVacuumOption: "a PostgreSQL server compacts tables by itself",

@@ -105,7 +105,6 @@ struct StoreOptionTests {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let folder = try TemporaryFolder()
             let options: [String: Any] = [
-                NSPersistentStoreDeferredLightweightMigrationOptionKey: true,
                 NSPersistentStoreFileProtectionKey: "NSFileProtectionComplete",
                 NSValidateXMLStoreOption: true, NSBinaryStoreSecureDecodingClasses: Set([1]),
                 NSBinaryStoreInsecureDecodingCompatibilityOption: true,
@@ -115,7 +114,6 @@ struct StoreOptionTests {
         }
         let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
         let reasons = [
-            NSPersistentStoreDeferredLightweightMigrationOptionKey: "never deferred",
             NSPersistentStoreFileProtectionKey: "not encrypted",
             NSValidateXMLStoreOption: "always checked", NSBinaryStoreSecureDecodingClasses: "without decoding",
             NSBinaryStoreInsecureDecodingCompatibilityOption: "without decoding",
@@ -145,13 +143,10 @@ struct StoreOptionTests {
             for _ in 0..<2 {
                 try NSPersistentStoreCoordinator(managedObjectModel: model).addPersistentStore(
                     ofType: NSInMemoryStoreType, configurationName: nil, at: nil,
-                    options: [
-                        NSValidateXMLStoreOption: true, NSPersistentStoreDeferredLightweightMigrationOptionKey: true,
-                    ])
+                    options: [NSValidateXMLStoreOption: true])
             }
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.components(separatedBy: NSValidateXMLStoreOption).count == 2)
-        #expect(text.components(separatedBy: NSPersistentStoreDeferredLightweightMigrationOptionKey).count == 2)
     }
 }

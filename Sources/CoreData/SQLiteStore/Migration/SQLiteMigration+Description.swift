@@ -73,6 +73,8 @@ extension SQLiteMigration {
         var metadata = metadata
         let new = StoreMetadata.make(for: entities, of: model)
         for (key, value) in new where key != NSStoreUUIDKey { metadata[key] = value }
+        let tasks = try SQLiteDeferredTasks(connection, SQLSchema(mapping: plan.target).indexes()).statements
+        metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] = tasks.isEmpty ? nil : true
         try StoreMetadata.write(metadata, to: connection)
         try connection.execute(SQLiteDialect.modelTable(unlessExists: true))
         try StoreMetadata.writeModel(model, to: connection)

@@ -14,10 +14,13 @@ struct SQLiteMigration: SQLMigrationSteps {
     let metadata: [String: Any]
     let externalFiles: ExternalFiles?
     let progress: MigrationProgress
+    /// Whether indexes that are not unique and the removal of former tables are left for later.
+    let defersTasks: Bool
 
     /// Runs all steps except the commit.
     func run() throws {
         MigrationFunctions.register(on: connection, externalFiles: externalFiles, plan: plan)
+        try SQLiteDeferredTasks.dropFormerTables(connection)
         try checkFormerRows()
         let highestKeys = try highestKeys()
         try dropSchemaObjects()
@@ -34,12 +37,10 @@ struct SQLiteMigration: SQLMigrationSteps {
         for alteration in plan.alterations { try alter(alteration) }
         try setKeysAndPositions()
         try noteUnusedFiles()
-        for table in plan.droppedTables {
-            try connection.execute("DROP TABLE \(SQLSchema.identifier(SQLMigrationPlan.formerName(table)))")
-        }
+        if !defersTasks { try SQLiteDeferredTasks.dropFormerTables(connection) }
         progress.report(0.8)
         let schema = SQLSchema(mapping: plan.target)
-        let indexes = schema.indexes()
+        let indexes = schema.indexes().filter { !defersTasks || $0.index.isUnique }
         // A uniqueness constraint cannot be checked before its derived values are computed.
         let uniqueOnesWait = indexes.contains { schema.keepsDerivedValuesApart($0.index) }
         try makeIndexes(indexes.filter { !uniqueOnesWait || !$0.index.isUnique }.map(\.statement))

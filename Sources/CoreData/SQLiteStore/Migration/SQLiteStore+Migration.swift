@@ -41,7 +41,8 @@ extension SQLiteStore: PartlyMigratingStore {
                 let running = SQLiteMigration(
                     connection: connection, plan: try plan(migration, connection), model: migration.model,
                     entities: migration.entities, metadata: metadata,
-                    externalFiles: supersededFiles?.files, progress: migration.progress)
+                    externalFiles: supersededFiles?.files, progress: migration.progress,
+                    defersTasks: Self.flag(options, NSPersistentStoreDeferredLightweightMigrationOptionKey))
                 try running.run()
                 done = running
             }
