@@ -114,7 +114,7 @@ struct StoreCompatibility {
     private var mappingModels: [NSMappingModel] { givenMappingModels + (migrator?.mappingModels ?? []) }
 
     private var givenMappingModels: [NSMappingModel] {
-        options?[MigrationRoutes.mappingModelsOption] as? [NSMappingModel] ?? []
+        options?[StoreMigration.mappingModelsOption] as? [NSMappingModel] ?? []
     }
 
     private var stages: (any StagedMigrator)? {

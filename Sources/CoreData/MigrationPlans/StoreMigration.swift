@@ -2,6 +2,10 @@ import Foundation
 
 /// A possible migration: from the contents of a store to the entities of the model's configuration.
 package struct StoreMigration {
+    /// The option with mapping models (`[NSMappingModel]`) that come before those in bundles, and
+    /// by one of which the way leads where it can.
+    package static let mappingModelsOption = "OpenCoreDataMappingModels"
+
     package let storedHashes: [String: Data]
     package let sourceModel: NSManagedObjectModel
     package let model: NSManagedObjectModel

@@ -90,7 +90,7 @@ struct MigrateCommand: Command {
             } catch {
                 throw ToolError("The mapping model '\(mappingPath)' cannot be read: \(ErrorText.line(error))")
             }
-            description.setOption([mapping] as NSArray, forKey: MigrationRoutes.mappingModelsOption)
+            description.setOption([mapping] as NSArray, forKey: StoreMigration.mappingModelsOption)
         }
         return description
     }

@@ -2,10 +2,9 @@
 extension PortingRules {
     /// Classes and types of Core Data that the package does not declare.
     static let missingTypes: Set<String> = [
-        "NSCoreDataCoreSpotlightDelegate", "NSCustomMigrationStage", "NSLightweightMigrationStage",
-        "NSManagedObjectModelReference", "NSMigrationStage", "NSPersistentCloudKitContainer",
+        "NSCoreDataCoreSpotlightDelegate", "NSPersistentCloudKitContainer",
         "NSPersistentCloudKitContainerEventRequest", "NSPersistentCloudKitContainerEventResult",
-        "NSPersistentCloudKitContainerOptions", "NSStagedMigrationManager",
+        "NSPersistentCloudKitContainerOptions",
     ]
 
     mutating func lookAtWord(_ word: String, _ index: Int) {

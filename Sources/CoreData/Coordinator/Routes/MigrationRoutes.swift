@@ -1,10 +1,7 @@
 import Foundation
 
 /// Finds the steps from the version of a store to another one.
-package struct MigrationRoutes {
-    /// The option with mapping models (`[NSMappingModel]`) that come before those in bundles.
-    package static let mappingModelsOption = "OpenCoreDataMappingModels"
-
+struct MigrationRoutes {
     let configuration: String?
     /// The hashes of the store. They say which entities of its version it holds.
     let storedHashes: [String: Data]
