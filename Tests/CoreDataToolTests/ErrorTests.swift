@@ -48,6 +48,10 @@ struct ErrorTests {
         #expect(
             ToolRun(["info", try workplace.file("b", Data("Hello".utf8))]).errors.contains("not a SQLite database"))
         #expect(ToolRun(["info", try workplace.file("c", Data("<?xml?>".utf8))]).errors.contains("an XML file"))
+        let xml = Data("<?xml version=\"1.0\"?>\n<!DOCTYPE database SYSTEM \"file:///CoreData.dtd\">".utf8)
+        #expect(ToolRun(["info", try workplace.file("d", xml)]).errors.contains("a Core Data store in XML"))
+        let binary = Data("CoreData".utf8) + Data([0, 0, 0, 1])
+        #expect(ToolRun(["info", try workplace.file("e", binary)]).errors.contains("a binary Core Data store"))
         let plain = workplace.folder.appendingPathComponent("plain.sqlite").path
         try Shop.makePlainDatabase(at: plain)
         let run = ToolRun(["query", plain, "Product"])

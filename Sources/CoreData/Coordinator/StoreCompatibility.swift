@@ -23,7 +23,7 @@ struct StoreCompatibility {
         (self.model, self.configuration, self.type, self.url) = (model, configuration, type, url)
         (self.options, self.step) = (options, step)
         migrator = storeClass?.migrationManagerClass() as? any MappingMigrator.Type
-        infersMappings = storeClass?.infersMappings == true
+        infersMappings = storeClass is any MappedStore.Type
         takesMappingModels = storeClass?.hasFile(at: url ?? URL(fileURLWithPath: "/")) == true
     }
 

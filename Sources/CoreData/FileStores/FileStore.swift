@@ -8,7 +8,7 @@ import Synchronization
 /// that another program has written since it was read is not overwritten.
 ///
 /// Cost of a save: O(objects of the store).
-final class FileStore<File: StoreFile>: NSPersistentStore, MemoryRowsWriter, @unchecked Sendable {
+final class FileStore<File: StoreFile>: NSPersistentStore, MappedStore, MemoryRowsWriter, @unchecked Sendable {
     // Sendable: the mutex guards the state.
 
     private struct State {
@@ -28,8 +28,6 @@ final class FileStore<File: StoreFile>: NSPersistentStore, MemoryRowsWriter, @un
     override var snapshotStore: (any SnapshotStore)? { state.withLock { $0.rows } }
 
     override class func ownURL() -> URL? { nil }
-
-    override class var infersMappings: Bool { true }
 
     override class func unsupportedFeatures(of entities: [NSEntityDescription]) -> [String] {
         File.unsupportedFeatures(of: entities)

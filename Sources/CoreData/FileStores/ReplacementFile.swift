@@ -12,6 +12,12 @@ struct ReplacementFile {
     /// - Throws: an error that names the destination; then no file is left.
     init(_ data: Data, for url: URL) throws {
         destination = url.resolvingSymlinksInPath().path
+        var present = stat()
+        if stat(destination, &present) == 0, present.st_mode & S_IFMT != S_IFREG {
+            throw CoreDataErrors.make(
+                .fileWriteUnknown, "The store at \(destination) cannot be written: there is no regular file.",
+                recovery: "Choose another place.", userInfo: [NSFilePathErrorKey: destination])
+        }
         path =
             URL(fileURLWithPath: destination).deletingLastPathComponent()
             .appendingPathComponent(".coredata-\(UUID().uuidString)").path

@@ -240,10 +240,6 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// when it can store all.
     class func unsupportedFeatures(of entities: [NSEntityDescription]) -> [String] { [] }
 
-    /// Whether a migration that can be inferred is carried out with objects, by a mapping model,
-    /// and not by `migrate(_:)`.
-    class var infersMappings: Bool { false }
-
     /// Migrates the store to the model's version and loads its metadata again.
     ///
     /// Called when the metadata does not fit the model.

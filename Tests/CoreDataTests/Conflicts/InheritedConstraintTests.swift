@@ -84,7 +84,7 @@ struct InheritedConstraintTests {
         #expect(try garden.names() == ["Herb Oak", "Tree Sage"])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.complete)
     func batchesMeetTheSameConflicts(kind: StoreKind) throws {
         let garden = try Garden(kind)
         garden.plant("Tree", "Oak")

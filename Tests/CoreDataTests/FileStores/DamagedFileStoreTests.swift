@@ -4,7 +4,7 @@ import Testing
 
 /// Random damage to files: they open or are refused, and the program goes on.
 struct DamagedFileStoreTests {
-    private static let rounds = LongTests.areEnabled ? 40 : 2
+    private static let rounds = LongTests.areEnabled ? 40 : 1
 
     @Test(arguments: FileStoreType.allCases, Array(1...rounds)) func noDamageEndsTheProgram(
         type: FileStoreType, round: Int
@@ -26,7 +26,7 @@ struct DamagedFileStoreTests {
         try stack.context.save()
         let whole = try Data(contentsOf: url)
         var random = SeededGenerator(seed: UInt64(round))
-        for _ in 0..<100 {
+        for _ in 0..<(LongTests.areEnabled ? 100 : 20) {
             try Damage.some(to: whole, &random).write(to: url)
             guard let damaged = try? FileStoreStack(type, at: url) else { continue }
             for entity in ["Thing", "Box", "Tag"] {

@@ -60,7 +60,7 @@ struct FileStoreReader {
     }
 }
 
-/// A keyed archive without the objects of its classes, which Foundation on Linux does not decode all.
+/// A keyed archive, read without making objects: Foundation on Linux cannot make all of them.
 private struct PlainArchive {
     private struct Reference { let number: Int }
 

@@ -68,6 +68,14 @@ struct FileStoreRefusalTests {
         #expect(refusal(type)?.code == CocoaError.fileReadCorruptFile.rawValue)
     }
 
+    @Test(arguments: FileStoreType.allCases) func aDeviceIsNoStoreAndStays(type: FileStoreType) throws {
+        let device = folder.file("device")
+        try FileManager.default.createSymbolicLink(at: device, withDestinationURL: URL(fileURLWithPath: "/dev/null"))
+        #expect(throws: CocoaError.self) { try FileStoreStack(type, at: device) }
+        let kind = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
+        #expect(kind == .typeCharacterSpecial)
+    }
+
     @Test(arguments: FileStoreType.allCases) func aReadOnlyStoreIsNeitherMadeNorWritten(type: FileStoreType) throws {
         let readOnly = [NSReadOnlyPersistentStoreOption: true]
         #expect(refusal(type, readOnly)?.code == CocoaError.fileReadNoSuchFile.rawValue)

@@ -81,7 +81,8 @@ struct XMLLayoutTests {
                 </object>
                 <object type="BOOK" id="z104">
                     <attribute name="price" type="float">5</attribute>
-                    <attribute name="cover" type="binary">AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4
+                    <attribute name="cover" type="binary">\
+            AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4
             OTo7</attribute>
                     <relationship name="author" type="0/1" destination="AUTHOR" idrefs="z102"></relationship>
                 </object>

@@ -213,7 +213,7 @@ enum ComposedText {
         #expect(try lengths() == [4, 5])
     }
 
-    @Test func aBatchInsertionChangesTheRowOfTheSameCodePoints() throws {
+    @Test(.stores(StoreKind.complete)) func aBatchInsertionChangesTheRowOfTheSameCodePoints() throws {
         stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         for count in 1...2 {
             let names = [ComposedText.short, ComposedText.long]

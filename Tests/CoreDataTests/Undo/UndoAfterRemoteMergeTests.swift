@@ -4,7 +4,7 @@ import Testing
 
 /// Results of batch requests, merged into a parent that has an undo manager, and into the children
 /// that hold its objects.
-@Suite(.everyStore) struct UndoAfterRemoteMergeTests {
+@Suite(.stores(StoreKind.complete)) struct UndoAfterRemoteMergeTests {
     /// An atlas whose levels hold everything, with a group of changes in the root and unsaved
     /// changes below.
     private struct Scene {

@@ -2,9 +2,10 @@ import Foundation
 
 /// The file of a binary store: a header of 64 bytes, and two keyed archives.
 ///
-/// The header has eight big-endian numbers of 8 bytes, the second of them two of 4 bytes: `CoreData`
-/// in ASCII; 1 and the version of the format; offset and length of the archive of the metadata;
-/// offset and length of the archive of the objects; the last number given to an object; 0.
+/// The header has big-endian numbers, two of 4 bytes after the first and the others of 8:
+/// `CoreData` in ASCII; 1; the version of the format; offset and length of the archive of the
+/// metadata; offset and length of the archive of the objects; the last number given to an object;
+/// 0.
 struct BinaryStoreFile: StoreFile {
     static let storeType = NSBinaryStoreType
 

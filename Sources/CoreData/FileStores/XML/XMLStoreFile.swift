@@ -164,9 +164,9 @@ struct XMLStoreFile: StoreFile {
     private static func append(_ object: Object, to text: inout String) {
         text += "    <object type=\"\(XMLStoreText.quoted(object.type))\" id=\"z\(object.key)\">\n"
         for attribute in object.attributes {
-            text +=
-                "        <attribute name=\"\(XMLStoreText.quoted(attribute.name))\" "
-                + "type=\"\(XMLStoreText.quoted(attribute.type))\">\(XMLStoreText.escaped(attribute.text))</attribute>\n"
+            let (name, type) = (XMLStoreText.quoted(attribute.name), XMLStoreText.quoted(attribute.type))
+            text += "        <attribute name=\"\(name)\" type=\"\(type)\">"
+            text += XMLStoreText.escaped(attribute.text) + "</attribute>\n"
         }
         for relationship in object.relationships {
             text +=
