@@ -133,7 +133,7 @@ import Testing
         #expect(try Data(contentsOf: url) == before)
     }
 
-    @Test(arguments: FileStoreType.allCases) func aNewStoreHasAFileAtOnce(type: FileStoreType) throws {
+    @Test(arguments: FileStoreType.allCases) func aNewStoreHasAFileAtOnce(type: FileStoreType) throws {  // 310
         let stack = try FileStoreStack(type, at: url)
         #expect(try FileStoreStack(type, at: url).store.identifier == stack.store.identifier)
     }
