@@ -104,7 +104,9 @@ extension NSPersistentStoreCoordinator {
         follow(store)
         if store.isFollowed { store.beginFollowing() }
         store.didAdd(to: self)
-        if !store.isReadOnly, storeClass.hasFile(at: url) { compatibility.migrator?.removeLeftovers(besideStoreAt: url) }
+        if !store.isReadOnly, storeClass.hasFile(at: url) {
+            compatibility.migrator?.removeLeftovers(besideStoreAt: url)
+        }
         return store
     }
 

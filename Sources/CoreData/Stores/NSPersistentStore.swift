@@ -363,11 +363,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { state.withLock { $0.modelLayout = newValue } }
     }
 
-    /// Called on any thread by a store that is notified when another process changes its rows; set
-    /// by the coordinator.
-    ///
-    /// The argument is the last transaction of the history that was known before; nil if it is not
-    /// known.
+    /// Called on any thread by a store that is notified when another process changes its rows, with
+    /// the last transaction that was known before, if any; set by the coordinator.
     package var othersChanged: (@Sendable (_ after: Int64?) -> Void)? {
         get { state.withLock { $0.othersChanged } }
         set { state.withLock { $0.othersChanged = newValue } }
