@@ -139,8 +139,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///   `.persistentStoreIncompatibleVersionHash` when it was made with another version of the
     ///   model, `.migrationMissingSourceModel`, `.migrationMissingMappingModel`,
     ///   `.inferredMappingModel`, `.migration`, `.migrationManagerSourceStore` or code 134111 when
-    ///   it should be migrated and cannot be, code 134081 when it is added already. A store that
-    ///   could not be migrated is as it was before.
+    ///   it should be migrated and cannot be, code 134504 or 134506 when stages do not lead to the
+    ///   model, the error of a stage's handler, code 134081 when it is added already. A store that
+    ///   could not be migrated is as it was before; one on a server is, in stages, at the last that
+    ///   was done.
     @discardableResult
     open func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at url: URL,

@@ -112,7 +112,7 @@ struct ErrorCodeTests {
         #expect(error?.userInfo[NSUnderlyingErrorKey] != nil)
     }
 
-    @Test func aStagedMigrationIsRefusedAsAMigration() throws {
+    @Test func stagesThatAreNoManagerAreRefusedAsAMigration() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         let error = errorThrown {
             _ = try coordinator.addPersistentStore(

@@ -89,14 +89,14 @@ struct StoreOptionTests {
         deinit { for token in tokens { NotificationCenter.default.removeObserver(token) } }
     }
 
-    @Test func aStagedMigrationIsRefused() throws {
+    @Test func stagesThatAreNoManagerAreRefused() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(["text"]))
         let error = #expect(throws: CocoaError.self) {
             try coordinator.addPersistentStore(
                 ofType: NSInMemoryStoreType, configurationName: nil, at: nil,
                 options: [NSPersistentStoreStagedMigrationManagerOptionKey: NSObject()])
         }
-        #expect((error as NSError?)?.localizedDescription.contains("staged") == true)
+        #expect((error as NSError?)?.localizedDescription.contains("whose value is a NSObject") == true)
         #expect(coordinator.persistentStores.isEmpty)
     }
 
