@@ -55,7 +55,13 @@ extension NSMigrationManager {
 extension StoreMigration {
     func carryOut(at place: StorePlace, inCopyOf source: StorePlace) throws {
         try source.copy(to: place)
-        try carryOut(at: place)
+        do { try carryOut(at: place) } catch let error as NSError {
+            // The program does not know the place of the copy.
+            let userInfo = error.userInfo.mapValues { value in
+                (value as? String)?.replacingOccurrences(of: place.url.path, with: source.url.path) ?? value
+            }
+            throw CoreDataError(domain: error.domain, code: error.code, userInfo: userInfo)
+        }
     }
 
     /// Migrates the store at a place, which is not open.

@@ -119,6 +119,17 @@ struct KeptIdentityTests {
         #expect(entities == [group])
     }
 
+    @Test func anErrorInTheCopyNamesTheStore() throws {
+        _ = try fill()
+        try store.open(version(), Self.recording) { $0.insert(group, ["name": "g1"]) }
+        let new = version(text("origin"))
+        new.entitiesByName[group]?.uniquenessConstraints = [["name"]]
+        try addMapping(policy: "OriginPolicy", to: new)
+        let error = try store.refusal(new, Self.recording)
+        #expect(error.code == NSMigrationConstraintViolationError)
+        #expect(error.localizedDescription.contains("at \(store.url.path) cannot"))
+    }
+
     @Test func objectsThatAPolicyAddsGetNewKeys() throws {
         let before = try fill()
         let new = version(text("origin"))

@@ -94,6 +94,27 @@ struct MixedExecutorTests {
         #expect(found[0].contains { $0.hasPrefix("Shelf s1 ") })
     }
 
+    @Test func newRulesAreCheckedForObjectsWithoutAPolicyToo() throws {
+        func version(longest: Int?) -> NSManagedObjectModel {
+            let name = text("name")
+            if let longest {
+                name.setValidationPredicates(
+                    [NSPredicate(format: "length <= %d", longest)], withValidationWarnings: ["too long"])
+            }
+            return model(entity("Item", name, text(longest == nil ? "unit" : "label")))
+        }
+        let stores = try MappedStores()
+        try stores.source.open(version(longest: nil)) { $0.insert("Item", ["name": "a long name"]) }
+        let items = [mapping("ItemToItem", from: "Item", to: "Item", attributes: ["name": "$source.name"])]
+        let error = errorThrown {
+            try stores.migrate(from: version(longest: nil), to: version(longest: 5), by: items)
+        }
+        #expect(error?.domain == NSCocoaErrorDomain)
+        #expect(stores.destinationFiles == [])
+        try stores.migrate(from: version(longest: nil), to: version(longest: 50), by: items)
+        #expect(stores.destination.file.column("SELECT ZNAME FROM ZITEM") == ["a long name"])
+    }
+
     @Test func aRequiredRelationshipToObjectsOfAPolicyIsChecked() throws {
         func version(isNew: Bool) -> NSManagedObjectModel {
             let (item, owner) = (entity("Item", text("name")), entity("Owner", text("name")))
