@@ -1,3 +1,5 @@
+import Foundation
+
 /// The pairs of source and destination objects of one entity mapping.
 ///
 /// Pairs are kept as object IDs, so that objects can be released while a migration goes on.
@@ -23,14 +25,17 @@ final class InstanceLinks {
         }
     }
 
-    /// The pairs of objects with equal keys, of a mapping that the database carried out.
-    let equalKeys: EqualKeys?
+    /// The pairs of the mapping's own entities with equal keys.
+    private(set) var equalKeys: EqualKeys?
     private var destinations = Table()
     private var sources = Table()
     private var pending: [(source: NSManagedObject, destination: NSManagedObject)] = []
-    /// In the order of their first pairs.
-    private(set) var recordedSources: [NSManagedObjectID] = []
-    private(set) var recordedDestinations: [NSManagedObjectID] = []
+    private var otherSources: [NSManagedObjectID] = []
+    private var otherDestinations: [NSManagedObjectID] = []
+
+    /// Those of all pairs, but for copied rows.
+    var recordedSources: [NSManagedObjectID] { (equalKeys?.sources ?? []) + otherSources }
+    var recordedDestinations: [NSManagedObjectID] { (equalKeys?.destinations ?? []) + otherDestinations }
 
     init(_ equalKeys: EqualKeys? = nil) { self.equalKeys = equalKeys }
 
@@ -55,8 +60,9 @@ final class InstanceLinks {
         try unnamed.first?.destination.managedObjectContext?.obtainPermanentIDs(for: unnamed.map(\.destination))
         for (source, destination) in pairs {
             let (source, destination) = (source.objectID, destination.objectID)
-            if destinations.add(destination, to: source) { recordedSources.append(source) }
-            if sources.add(source, to: destination) { recordedDestinations.append(destination) }
+            if equalKeys?.add(source, destination) == true { continue }
+            if destinations.add(destination, to: source) { otherSources.append(source) }
+            if sources.add(source, to: destination) { otherDestinations.append(destination) }
         }
     }
 
@@ -69,7 +75,8 @@ final class InstanceLinks {
     }
 }
 
-/// The pairs of objects of a source and a destination entity that have equal keys.
+/// The pairs of objects of a source and a destination entity that have equal keys. They cost a few
+/// bytes for each range of keys, and nothing for copied rows.
 struct EqualKeys {
     /// An entity in one of the two stores.
     struct End {
@@ -90,14 +97,33 @@ struct EqualKeys {
 
     let source: End
     let destination: End
+    /// The keys of the pairs; nil if the database copied the rows: then all are.
+    var keys: IndexSet?
 
     func destination(of id: NSManagedObjectID) -> NSManagedObjectID? {
-        source.has(id) ? id.key.map(destination.id) : nil
+        source.has(id) ? id.key.flatMap { has($0) ? destination.id(with: $0) : nil } : nil
     }
 
     func source(of id: NSManagedObjectID) -> NSManagedObjectID? {
-        destination.has(id) ? id.key.map(source.id) : nil
+        destination.has(id) ? id.key.flatMap { has($0) ? source.id(with: $0) : nil } : nil
     }
+
+    var sources: [NSManagedObjectID] { (keys ?? []).map { source.id(with: Int64($0)) } }
+    var destinations: [NSManagedObjectID] { (keys ?? []).map { destination.id(with: Int64($0)) } }
+
+    private func has(_ key: Int64) -> Bool { keys?.contains(Int(key)) ?? true }
+
+    /// - Returns: Whether the pair is one of these entities with equal keys.
+    mutating func add(_ source: NSManagedObjectID, _ destination: NSManagedObjectID) -> Bool {
+        guard keys != nil, self.source.has(source), self.destination.has(destination), let key = source.key,
+            key == destination.key
+        else { return false }
+        keys?.insert(Int(key))
+        return true
+    }
+
+    /// The same without the pairs that were added.
+    var withoutAdded: EqualKeys { EqualKeys(source: source, destination: destination, keys: keys.map { _ in [] }) }
 }
 
 extension NSManagedObjectContext {

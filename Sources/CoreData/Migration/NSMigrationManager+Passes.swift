@@ -16,11 +16,12 @@ extension NSMigrationManager {
         let writing = try destination.open(destinationModel, .migrationManagerDestinationStore)
         defer { writing.close() }
         useContexts(reading.coordinator, writing.coordinator)
-        for step in steps where step.isInSQL {
+        for step in steps where step.isInSQL || step.keySharers != nil {
             if let former = EqualKeys.End(step.source, in: reading),
                 let new = EqualKeys.End(step.destination, in: writing)
             {
-                step.links = InstanceLinks(EqualKeys(source: former, destination: new))
+                step.links = InstanceLinks(
+                    EqualKeys(source: former, destination: new, keys: step.isInSQL ? nil : []))
             }
         }
         writing.copyMetadata(from: reading)

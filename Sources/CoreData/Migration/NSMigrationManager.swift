@@ -128,7 +128,7 @@ open class NSMigrationManager: NSObject {
 
     /// Forgets the pairs of source and destination objects. The contexts keep their objects.
     open func reset() {
-        for step in steps { step.links = InstanceLinks(step.links.equalKeys) }
+        for step in steps { step.links = InstanceLinks(step.links.equalKeys?.withoutAdded) }
     }
 
     /// The source entity of a mapping; nil if it names none.
