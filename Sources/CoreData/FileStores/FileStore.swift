@@ -76,12 +76,13 @@ final class FileStore<File: StoreFile>: NSPersistentStore, MappedStore, MemoryRo
             }
         }
         for object in modelLayout.layouts.prefix(1) { rows.noteKey(file.lastKey, for: object) }
-        let isNew = state.withLock { state in
+        let (isNew, isNamed) = state.withLock { state in
             state.rows = rows
             state.file = nil
-            return state.place?.stamp == nil
+            return (state.place?.stamp == nil, state.written[NSStoreUUIDKey] != nil)
         }
-        if isNew { try rows.saveMetadata {} }
+        // The IDs of objects must stay the same. A file that cannot be written can be read.
+        if isNew { try rows.saveMetadata {} } else if !isNamed, !isReadOnly { try? rows.saveMetadata {} }
     }
 
     // MARK: - Writing
@@ -101,7 +102,9 @@ final class FileStore<File: StoreFile>: NSPersistentStore, MappedStore, MemoryRo
             FileRows.objects(of: tables, entities), entities, lastKey: max(tables.lastKey, file.lastKey))
         let replacement = try ReplacementFile(file.data(), for: url)
         do {
-            try requireUnchanged(url)
+            // A file at a URL that the program has set is overwritten.
+            let place = state.withLock { $0.place }
+            if let place, place.path == url.path { try Self.requireUnchanged(url, since: place.stamp) }
             try others()
             try replacement.replace()
         } catch {
@@ -115,13 +118,9 @@ final class FileStore<File: StoreFile>: NSPersistentStore, MappedStore, MemoryRo
         }
     }
 
-    /// Refuses to overwrite what another program has written since the file was read. A file at a
-    /// URL that the program has set is overwritten.
-    private func requireUnchanged(_ url: URL) throws {
-        let place = state.withLock { $0.place }
-        guard let place, place.path == url.path, let present = FileStamp(path: url.path), present != place.stamp else {
-            return
-        }
+    /// Refuses to overwrite what another program has written since the file was read.
+    private class func requireUnchanged(_ url: URL, since stamp: FileStamp?) throws {
+        guard let present = FileStamp(path: url.path), present != stamp else { return }
         throw CoreDataErrors.make(
             .persistentStoreSave,
             "The store \(StoreName.text(type: File.storeType, url: url)) was written by someone else since it was "
@@ -138,11 +137,15 @@ final class FileStore<File: StoreFile>: NSPersistentStore, MappedStore, MemoryRo
     }
 
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        let stamp = FileStamp(path: url.path)
         var file = try file(at: url)
         let former = try naming(url) { try self.metadata(of: file) }
         try file.setMetadata(self.metadata(metadata, replacing: former))
         let replacement = try ReplacementFile(file.data(), for: url)
-        do { try replacement.replace() } catch {
+        do {
+            try requireUnchanged(url, since: stamp)
+            try replacement.replace()
+        } catch {
             replacement.remove()
             throw error
         }

@@ -297,7 +297,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         let unwritten = metadataChanges.unwritten
         defer { metadata = unwritten.added(to: metadata ?? [:]) }
         endFollowing()
-        lastHistoryStep.store(0, ordering: .relaxed)
+        knownHistory.lastRetentionStep.store(0, ordering: .relaxed)
         close()
         try requireOwnFile()
         try loadMetadata()

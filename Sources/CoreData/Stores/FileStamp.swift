@@ -15,10 +15,10 @@ struct FileStamp: Equatable, Sendable {
         self.init(information)
     }
 
-    /// The stamp of an open file.
+    /// The stamp of an open file; nil when it is empty.
     init?(descriptor: Int32) {
         var information = stat()
-        guard fstat(descriptor, &information) == 0 else { return nil }
+        guard fstat(descriptor, &information) == 0, information.st_size > 0 else { return nil }
         self.init(information)
     }
 

@@ -35,8 +35,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     private let state: Mutex<State>
 
-    /// The number of the last transaction after which old history was looked for.
-    final let lastHistoryStep = Atomic<Int64>(0)
+    /// What is known of the history.
+    package final let knownHistory = KnownHistory()
 
     /// This store, if its class is in another module. Found once: a cast to a protocol takes longer
     /// than the reading of a cached row.
@@ -338,7 +338,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func move(to url: URL) throws {
         if let serverStore {
             try serverStore.moveStore(to: url)
-            return lastHistoryStep.store(0, ordering: .relaxed)
+            return knownHistory.lastRetentionStep.store(0, ordering: .relaxed)
         }
         let former = self.url
         self.url = url

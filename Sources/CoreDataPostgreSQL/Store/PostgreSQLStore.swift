@@ -260,13 +260,8 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         let listener = opening.withLock { opening -> PostgreSQLListener? in
             guard let pool = opening.pool, opening.listener == nil else { return nil }
             let hasHistory = opening.backend.map { $0.history != .none } ?? false
-            let history = Mutex<Int64?>(nil)
             let made = PostgreSQLListener(pool, after: known, hasHistory: hasHistory) { [reference] change in
-                let former = history.withLock { history in
-                    defer { history = change.history }
-                    return history
-                }
-                (reference.object as? PostgreSQLStore)?.wasChanged(change, after: former)
+                (reference.object as? PostgreSQLStore)?.wasChanged(change)
             }
             opening.listener = made
             return made
@@ -275,12 +270,10 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     }
 
     /// Called on the listener's thread, which waits for no other thread.
-    ///
-    /// - Parameter transaction: the last transaction of the history that was known before.
-    private func wasChanged(_ change: PostgreSQLListener.Change, after transaction: Int64?) {
+    private func wasChanged(_ change: PostgreSQLListener.Change) {
         if change.byOthers {
             openPool?.watch.expire()
-            othersChanged?(transaction)
+            othersChanged?(knownHistory.othersCommitted(change.history))
         }
         postRemoteChange(change.history)
     }

@@ -28,6 +28,8 @@ package struct ObjectArchive {
     let objects: [PropertyListValue]
     private let budget: Budget
     package let root: Int
+    /// Whether the root object is all that was archived.
+    package let hasOnlyRoot: Bool
 
     /// - Parameter key: The key of the root object.
     /// - Throws: `ModelReadingError` when the data is not a keyed archive.
@@ -38,6 +40,7 @@ package struct ObjectArchive {
         else { throw ModelReadingError.damagedArchive("This is not a keyed archive.") }
         self.objects = objects
         self.root = root
+        hasOnlyRoot = top.count == 1
         budget = Budget(size: data.count)
     }
 

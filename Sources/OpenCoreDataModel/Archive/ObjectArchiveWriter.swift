@@ -1,4 +1,5 @@
 import Foundation
+import Predicates
 
 /// Builds a keyed archive as Apple's archiver would. Objects are queued, so that the object graph
 /// may be of any depth.
@@ -6,7 +7,7 @@ package final class ObjectArchiveWriter {
     package typealias Entries = [String: PropertyListValue]
 
     private var objects: [PropertyListValue] = [.string("$null")]
-    private var textNumbers: [String: Int] = [:]
+    private var textNumbers: [LiteralText: Int] = [:]
     private var classNumbers: [String: Int] = [:]
     private var objectNumbers: [ObjectIdentifier: Int] = [:]
     private var kept: [AnyObject] = []
@@ -45,9 +46,9 @@ package final class ObjectArchiveWriter {
     /// Returns a reference to a text; equal texts are one object.
     package func text(_ text: String?) -> PropertyListValue {
         guard let text else { return Self.null }
-        if let number = textNumbers[text] { return .uid(number) }
+        if let number = textNumbers[LiteralText(text)] { return .uid(number) }
         let number = add(.string(text))
-        textNumbers[text] = number
+        textNumbers[LiteralText(text)] = number
         return .uid(number)
     }
 

@@ -126,6 +126,21 @@ final class FollowedByHistoryTests {
         #expect(wait(upTo: 60) { held.performAndWait { author.name == "Eve" } })
     }
 
+    /// Own saves are no sign that the history names what others wrote.
+    @Test func whatTheHistoryDoesNotNameIsFoundAfterAnOwnSave() throws {
+        other.author("Ada")
+        try other.save()
+        let author = try #require(try held.performAndWait { try held.authors().first })
+        #expect(held.performAndWait { author.name } == "Ada")
+        // The first change after the store was opened is merged whatever the history names.
+        try library.file.run("UPDATE ZAUTHOR SET ZNAME = 'Bob', Z_OPT = Z_OPT + 1")
+        #expect(wait(upTo: 60) { held.performAndWait { author.name == "Bob" } })
+        library.context.author("own")
+        try library.context.save()
+        try library.file.run("UPDATE ZAUTHOR SET ZNAME = 'Eve', Z_OPT = Z_OPT + 1 WHERE ZNAME = 'Bob'")
+        #expect(wait(upTo: 60) { held.performAndWait { author.name == "Eve" } })
+    }
+
     @Test func aPurgedHistoryIsNoGap() throws {
         let author = other.author("Ada")
         try other.save()

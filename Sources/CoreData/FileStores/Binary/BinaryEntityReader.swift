@@ -98,7 +98,11 @@ struct BinaryEntityReader {
         if case .data(let data) = stored { return .data(data) }
         if case .dictionary = stored, let object = try archive.object(number) {
             if object.className == "NSNull" { return .null }
-            if let data = try archive.plainValue(number) as? Data { return .data(data) }
+            if ["NSData", "NSMutableData"].contains(object.className),
+                let data = try archive.plainValue(number) as? Data
+            {
+                return .data(data)
+            }
         }
         return .data(try archive.archive(of: number))
     }

@@ -55,8 +55,8 @@ struct BinaryValueWriter {
     /// An archived object is written as the object itself, unless it is data: these stand for the
     /// bytes of another transformer.
     private func transformable(_ data: Data) -> PropertyListValue {
-        guard let archive = try? ObjectArchive(data), let root = try? archive.value(archive.root),
-            !isData(root, archive),
+        guard let archive = try? ObjectArchive(data), archive.hasOnlyRoot,
+            let root = try? archive.value(archive.root), !isData(root, archive),
             let copy = writer.root(of: archive)
         else { return writer.value(.data(data)) }
         return copy

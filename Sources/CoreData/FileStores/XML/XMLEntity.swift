@@ -88,7 +88,9 @@ extension XMLStoreFile {
 
     /// Names are told apart without case in the file.
     static func unsupportedFeatures(of entities: [NSEntityDescription]) -> [String] {
-        var features = repeated(entities.compactMap(\.name)).map { "several entities with the name \($0)" }
+        var features = repeated(entities.compactMap { $0.name?.uppercased() }).map {
+            "several entities with the name \($0)"
+        }
         for entity in entities {
             let names = entity.properties.flatMap { property in
                 property is NSRelationshipDescription ? [property.name] : SlotSource.stored(of: property).map(\.name)

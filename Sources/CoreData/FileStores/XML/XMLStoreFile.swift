@@ -56,7 +56,9 @@ struct XMLStoreFile: StoreFile {
     private mutating func read(_ info: ModelElement) throws {
         for element in info.children {
             switch element.name {
-            case "UUID": identifier = Self.word(element)
+            case "UUID":
+                let word = Self.word(element)
+                identifier = word.isEmpty ? nil : word
             case "nextObjectID":
                 guard let number = Int64(Self.word(element)) else {
                     throw Self.damaged("'nextObjectID' is no number", element)

@@ -20,11 +20,17 @@ enum XMLValue {
         }
     }
 
+    /// As Apple's framework writes dates, but for those whose digits that form would lose.
+    private static func date(_ seconds: Double) -> String {
+        let text = String(format: "%.20f", seconds)
+        return Double(text) == seconds ? text : "\(seconds)"
+    }
+
     static func text(of value: StoredValue, _ slot: PropertySlot) -> String {
         switch value {
         case .null, .reference: ""
         case .integer(let value): "\(value)"
-        case .double(let value) where slot.kind == .date: String(format: "%.20f", value)
+        case .double(let value) where slot.kind == .date: date(value)
         case .double(let value): shortest(slot.kind == .float ? "\(Float(value))" : "\(value)")
         case .decimal(let value): NSDecimalNumber(decimal: value).stringValue
         case .string(let text): text

@@ -108,15 +108,11 @@ extension SQLiteStore {
     /// Begins to tell of all commits to the file.
     func followFile() {
         guard let url, let pool = openPool else { return }
-        let known = Mutex(try? history?.historySpan().last)
+        knownHistory.begin(try? history?.historySpan().last)
         let follower = SQLiteFollower(pool) { [weak self] in
             guard let self else { return }
             let last = try? history?.historySpan().last
-            othersChanged?(
-                known.withLock { known in
-                    defer { known = last }
-                    return known
-                })
+            othersChanged?(knownHistory.othersCommitted(last))
             RemoteChanges.shared.post(self, last)
         }
         do { try follower.begin(Self.isInMemory(url) ? nil : ExternalFiles(storeURL: url).storeURL.path) } catch {

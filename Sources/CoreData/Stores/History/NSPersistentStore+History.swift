@@ -78,15 +78,18 @@ extension NSPersistentStore {
     ///   recorded.
     package final func didWrite(_ transaction: Int64?) {
         RemoteChanges.shared.storeDidWrite(self, transaction)
-        if let transaction { boundHistory(after: transaction) }
+        guard let transaction else { return }
+        knownHistory.committed(transaction)
+        boundHistory(after: transaction)
     }
 
     private func boundHistory(after transaction: Int64) {
-        let former = lastHistoryStep.load(ordering: .relaxed)
+        let former = knownHistory.lastRetentionStep.load(ordering: .relaxed)
         guard transaction >= former + HistoryRetention.transactionsBetweenSteps,
             let option = options?[HistoryRetention.option] as? HistoryRetentionOption, let history,
             // One of several writers takes the step.
-            lastHistoryStep.compareExchange(expected: former, desired: transaction, ordering: .relaxed).exchanged
+            knownHistory.lastRetentionStep.compareExchange(expected: former, desired: transaction, ordering: .relaxed)
+                .exchanged
         else { return }
         do { _ = try history.deleteHistory(.exceeding(option.retention)) } catch {
             // The save was committed, and the next step tries again.

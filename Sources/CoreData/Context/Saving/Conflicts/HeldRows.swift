@@ -33,12 +33,13 @@ package struct HeldRows: Sendable {
             guard let roots = recorded.keys else { return self }
             let keys = roots[root.index] ?? []
             var part = self
-            part.held.removeAll { !keys.contains($0.key) }
+            part.held.removeAll { !keys.contains($0.key) && !$0.layout.followsOtherRows }
             part.unread.removeAll { !keys.contains($0.key) }
             // Rows refer to their owner, and a change of them may not name it.
             part.members.removeAll { members in
-                let destination = members.layout.model.layouts[members.layout.slots[members.slot].destinationIndex]
-                return !keys.contains(members.owner) && roots[destination.rootIndex] == nil
+                let slot = members.layout.slots[members.slot]
+                let destination = members.layout.model.layouts[slot.destinationIndex]
+                return slot.inverseSlot >= 0 && !keys.contains(members.owner) && roots[destination.rootIndex] == nil
             }
             return part
         }
@@ -58,8 +59,7 @@ package struct HeldRows: Sendable {
             fetch.predicate = NSExpression(forKeyPath: HistoryModel.number).compared(.greaterThan, transaction)
             fetch.limit = limit + 1
             let changes = try history.history(fetch).changes
-            // Without new changes another program has written past the history. After the fetch:
-            // transactions are deleted in their order.
+            // The span is read after the fetch: transactions are deleted in their order.
             guard !changes.isEmpty, changes.count <= limit, try history.historySpan().holdsAll(after: transaction)
             else { return }
             keys = Dictionary(grouping: changes) { layouts[$0.row.layoutIndex].rootIndex }
@@ -231,6 +231,14 @@ package struct HeldRows: Sendable {
                 }
             }
         }
+    }
+}
+
+extension EntityLayout {
+    /// Whether the database changes rows of the entity when others change, which no history names: it
+    /// computes derived values, and clears references without an inverse.
+    fileprivate var followsOtherRows: Bool {
+        slots.contains { $0.isDerived || $0.kind == .toOne && $0.inverseSlot < 0 }
     }
 }
 
