@@ -30,19 +30,46 @@ extension NSMigrationManager: MappingMigrator {
                 try place.backUp(to: migration.backup)
                 try part?.carryOut(at: work, inCopyOf: place)
                 try self.run(steps, from: source, to: work.pausingHistory)
-                guard Self.stamps(place.url) == before else {
-                    throw MigrationErrors.store(
-                        .migrationManagerSourceStore, source,
-                        "was changed by another program meanwhile; it is as that program left it")
-                }
+                try Self.requireUnchanged(source, since: before)
                 return true
             }
         }
         progressHandler.report(1)
     }
 
+    /// Calls a body that changes a copy of a store in a file, and tells whether it has. The copy then
+    /// takes the place of the store, which must not be open.
+    ///
+    /// An error leaves the store as it was. Other programs that migrate it wait.
+    ///
+    /// - Throws: 134160 if files cannot be written, 134150 if another program changed the store
+    ///   meanwhile, and what the body throws.
+    package static func rewrite(
+        storeAt url: URL, type: String, options: [AnyHashable: Any]?, _ body: (URL) throws -> Bool
+    ) throws {
+        try rewrite(StorePlace(type: type, url: url, options: options)) { try body($0.url) }
+    }
+
+    static func rewrite(_ place: StorePlace, _ body: (StorePlace) throws -> Bool) throws {
+        try MigrationDestination(place).write(keepingContent: false) { work in
+            let before = stamps(place.url)
+            try place.copy(to: work)
+            guard try body(work) else { return false }
+            try requireUnchanged(place, since: before)
+            return true
+        }
+    }
+
     /// The stamps of a store's files; an empty log counts like none.
-    static func stamps(_ url: URL) -> [FileStamp?] {
+    private static func stamps(_ url: URL) -> [FileStamp?] {
         [FileStamp(path: url.path), FileStamp(path: url.path + "-wal")]
+    }
+
+    /// - Throws: 134150 if the files of a store have other stamps now.
+    private static func requireUnchanged(_ place: StorePlace, since stamps: [FileStamp?]) throws {
+        guard self.stamps(place.url) != stamps else { return }
+        throw MigrationErrors.store(
+            .migrationManagerSourceStore, place,
+            "was changed by another program meanwhile; it is as that program left it")
     }
 }

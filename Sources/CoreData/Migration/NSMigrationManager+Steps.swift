@@ -19,9 +19,7 @@ extension NSMigrationManager {
     }
 
     private static func migrateCopy(of place: StorePlace, _ migration: NeededMigration) throws {
-        try MigrationDestination(place).write(keepingContent: false) { work in
-            let before = stamps(place.url)
-            try place.copy(to: work)
+        try rewrite(place) { work in
             let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
                 ofType: work.type, at: work.url, options: work.options)
             // Another program may have migrated it while this one waited for the lock.
@@ -35,11 +33,6 @@ extension NSMigrationManager {
             try place.backUp(to: migration.backup)
             for (number, step) in migration.steps.enumerated() {
                 try run(step, number, of: migration, at: work, isCopy: true)
-            }
-            guard stamps(place.url) == before else {
-                throw MigrationErrors.store(
-                    .migrationManagerSourceStore, place,
-                    "was changed by another program meanwhile; it is as that program left it")
             }
             return true
         }

@@ -60,7 +60,7 @@ open class NSMigrationManager: NSObject {
     /// The objects that policies made of entities whose rows the database copied.
     var addedToCopies: [NSManagedObjectID] = []
     /// Receives the progress besides `migrationProgress`.
-    var progressHandler = MigrationProgress()
+    package var progressHandler = MigrationProgress()
 
     private struct State {
         var progress: Float = 1

@@ -3,7 +3,7 @@ import Foundation
 /// The mapping of the entities and properties of one model version to those of another.
 ///
 /// Inference uses only names and descriptions, and reads no store.
-struct MappingInference {
+package struct MappingInference {
     /// A destination entity whose objects were objects of a source entity.
     struct EntityPair {
         let source: NSEntityDescription
@@ -218,7 +218,7 @@ struct MappingInference {
 
     /// Whether the values of one type are also values of another: the same type, or a wider numeric
     /// type.
-    static func holds(_ wider: NSAttributeType, all type: NSAttributeType) -> Bool {
+    package static func holds(_ wider: NSAttributeType, all type: NSAttributeType) -> Bool {
         wider == type || widerTypes[type]?.contains(wider) == true
     }
 

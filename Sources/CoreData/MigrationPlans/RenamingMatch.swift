@@ -3,13 +3,13 @@
 /// A renaming identifier is a canonical name: the name of the item in the first version that had
 /// it. It stays the same through all later versions. Where an identifier does not follow that rule,
 /// the older model's own names are tried.
-struct RenamingMatch {
-    struct Item {
+package struct RenamingMatch {
+    package struct Item {
         let name: String
         /// The renaming identifier; the name itself unless it is set.
         let identifier: String
 
-        init(name: String, identifier: String?) {
+        package init(name: String, identifier: String?) {
             self.name = name
             self.identifier = identifier ?? name
         }
@@ -18,12 +18,12 @@ struct RenamingMatch {
     }
 
     /// The older name by new name. New items have none.
-    private(set) var sourceNames: [String: String] = [:]
+    package private(set) var sourceNames: [String: String] = [:]
     /// New names whose renaming identifier refers to an older item that another new item matches
     /// already.
     private(set) var contested: [(name: String, identifier: String, other: String)] = []
 
-    init(from sources: [Item], to destinations: [Item]) {
+    package init(from sources: [Item], to destinations: [Item]) {
         var taken: [String: String] = [:]
         var waiting: [Item] = []
         func pass(_ items: [Item], _ fits: (Item, Item) -> Bool) {

@@ -180,6 +180,8 @@ enum SourceModelSearch {
 package struct MigrationProgress: Sendable {
     var handler: (@Sendable (Double) -> Void)?
 
+    package init(handler: (@Sendable (Double) -> Void)? = nil) { self.handler = handler }
+
     /// - Parameter fraction: from 0 to 1, and never less than in an earlier report.
     package func report(_ fraction: Double) { handler?(fraction) }
 }

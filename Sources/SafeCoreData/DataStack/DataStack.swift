@@ -30,6 +30,7 @@ public final class DataStack: Sendable {
     public let location: StoreLocation
     let options: DataStackOptions
     private let loadModel: @Sendable () throws -> NSManagedObjectModel
+    private let migration: MigrationChain?
 
     /// The serial queue on which the store is opened, written and closed.
     let work = DispatchQueue(label: "DataStack.work", qos: .userInitiated)
@@ -72,14 +73,17 @@ public final class DataStack: Sendable {
         self.init(store: store, options: options) { try NSManagedObjectModel(reading: modelURL) }
     }
 
-    /// - Parameter loadModel: called once for each opening, in the background.
+    /// - Parameters:
+    ///   - migration: carried out before the store is opened.
+    ///   - loadModel: called once for each opening, in the background.
     init(
-        store: StoreLocation, options: DataStackOptions,
+        store: StoreLocation, options: DataStackOptions, migration: MigrationChain? = nil,
         loadModel: @escaping @Sendable () throws -> NSManagedObjectModel
     ) {
         location = store
         self.options = options
         self.loadModel = loadModel
+        self.migration = migration
         work.async { self.openStore() }
     }
 
@@ -103,9 +107,11 @@ public final class DataStack: Sendable {
             let coordinator = try NSPersistentStoreCoordinator(validating: loadModel())
             let description = options.description(of: location)
             try description.makeDirectory()
-            description.migrationProgressHandler = { [weak self] fraction in
+            let report: @Sendable (Double) -> Void = { [weak self] fraction in
                 self?.guarded.withLock { $0.migrate(fraction) }
             }
+            try migration?.migrate(description, report)
+            description.migrationProgressHandler = report
             var failure: (any Error)?
             coordinator.addPersistentStore(with: description) { failure = $1 }
             if let failure { throw failure }
