@@ -140,6 +140,7 @@ enum LayerTable {
             ("entities", ["Entity", "Snapshots"]),
             ("views", ["ReadOnly"]),
             ("queries", ["Queries"]),
+            ("migration", ["Migration"]),
             ("stack", ["DataStack"]),
             ("batches", ["Batches"]),
             ("history", ["History"]),

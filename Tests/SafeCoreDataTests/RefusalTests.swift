@@ -66,4 +66,11 @@ import Testing
         #expect(run.unexpected == [], "\(run.output)")
         #expect(run.expectedCount == 9)
     }
+
+    @Test func wrongMigrationStepsDoNotCompile() throws {
+        let run = try CompilerRun(fileNamed: "MigratingByAPlan")
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 7)
+    }
 }

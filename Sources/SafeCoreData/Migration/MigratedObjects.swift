@@ -17,16 +17,11 @@ public struct MigratedObjects {
     /// new.supplier = old.company.flatMap { objects.made(ShopV2.Supplier.self, from: $0).first }
     /// ```
     public func made<Old: EntityObject, New: EntityObject>(_ new: New.Type, from old: ReadOnly<Old>) -> [New] {
-        manager.made(from: old.object) { $0.isKindOf(entityNamed: new.describeEntity().name) }
+        let name = new.describeEntity().name
+        return (manager.mappingModel.entityMappings ?? [])
+            .filter { manager.destinationEntity(for: $0)?.isKindOf(entityNamed: name) == true }
+            .flatMap { manager.destinationInstances(forEntityMappingName: $0.name, sourceInstances: [old.object]) }
             .compactMap { $0 as? New }
-    }
-}
-
-extension NSMigrationManager {
-    /// Returns what the mappings to entities that fit made from a source object.
-    func made(from source: NSManagedObject, _ fits: (NSEntityDescription) -> Bool) -> [NSManagedObject] {
-        (mappingModel.entityMappings ?? []).filter { destinationEntity(for: $0).map(fits) ?? false }
-            .flatMap { destinationInstances(forEntityMappingName: $0.name, sourceInstances: [source]) }
     }
 }
 

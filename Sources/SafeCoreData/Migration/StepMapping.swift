@@ -5,8 +5,15 @@ struct StepMapping: Sendable {
     /// A mapping of one entity.
     struct Entity: Sendable {
         let classMap: ClassMap?
-        /// The name of the former relationship by that of the new one.
-        let relationships: [String: String]
+        var relationships: [Relationship] = []
+    }
+
+    /// A relationship of both versions.
+    struct Relationship: Sendable {
+        let name: String
+        let former: String
+        /// The names of the mappings that can make an object at its end.
+        let makers: [String]
     }
 
     /// The entry of a migration manager's `userInfo` with the step.
@@ -37,6 +44,30 @@ struct StepMapping: Sendable {
             else { continue }
             try add(nil, source.entitiesByName[old], entity, to: mappingModel)
         }
+        let ends = (mappingModel.entityMappings ?? []).compactMap { mapping -> Ends? in
+            guard let old = mapping.sourceEntityName.flatMap({ source.entitiesByName[$0] }),
+                let new = mapping.destinationEntityName.flatMap({ destination.entitiesByName[$0] })
+            else { return nil }
+            return (mapping.name, old, new)
+        }
+        for (name, old, new) in ends { entities[name]?.relationships = Self.relationships(old, new, ends) }
+    }
+
+    /// A mapping with its entities.
+    private typealias Ends = (name: String, old: NSEntityDescription, new: NSEntityDescription)
+
+    private static func relationships(
+        _ source: NSEntityDescription, _ destination: NSEntityDescription, _ mappings: [Ends]
+    ) -> [Relationship] {
+        let (old, new) = (source.relationshipsByName, destination.relationshipsByName)
+        let former = RenamingMatch(from: old.values.map(item), to: new.values.map(item)).sourceNames
+        return former.sorted { $0.key < $1.key }.compactMap { name, formerName in
+            guard let newEnd = new[name]?.destinationEntity, let oldEnd = old[formerName]?.destinationEntity else {
+                return nil
+            }
+            let makers = mappings.filter { $0.old.isKindOf(entity: oldEnd) && $0.new.isKindOf(entity: newEnd) }
+            return Relationship(name: name, former: formerName, makers: makers.map(\.name))
+        }
     }
 
     private func name(of objectClass: any EntityObject.Type, in version: SchemaVersion) throws -> String {
@@ -61,11 +92,7 @@ struct StepMapping: Sendable {
         mapping.destinationEntityName = destination.name
         mapping.entityMigrationPolicyClassName = ClassLookup.name(of: StepPolicy.self)
         mapping.attributeMappings = try attributeMappings(source, destination, isMapped: map != nil)
-        let links = RenamingMatch(
-            from: source.relationshipsByName.values.map(Self.item),
-            to: destination.relationshipsByName.values.map(Self.item))
-        let entity = Entity(classMap: map, relationships: links.sourceNames)
-        if entities.updateValue(entity, forKey: mapping.name) != nil {
+        if entities.updateValue(Entity(classMap: map), forKey: mapping.name) != nil {
             throw PlanErrors.step(
                 from, to, "'\(source.name ?? "")' is mapped twice to '\(destination.name ?? "")'; map it once")
         }

@@ -37,15 +37,13 @@ final class StepPolicy: NSEntityMigrationPolicy {
     ) throws {
         let sources = manager.sourceInstances(
             forEntityMappingName: mapping.name, destinationInstances: [destination])
-        for (name, former) in entity?.relationships ?? [:] {
-            guard let relationship = destination.entity.relationshipsByName[name],
-                let end = relationship.destinationEntity
-            else { continue }
-            let related = sources.flatMap { Self.related(former, of: $0) }
-            let made = related.flatMap { source in manager.made(from: source) { $0.isKindOf(entity: end) } }
-            if made.isEmpty { continue }
-            let many: Any = relationship.isOrdered ? NSOrderedSet(array: made) : NSSet(array: made)
-            destination.setValue(relationship.isToMany ? many : made[0], forKey: name)
+        for relationship in entity?.relationships ?? [] {
+            let made = sources.flatMap { Self.related(relationship.former, of: $0) }.flatMap { source in
+                relationship.makers.flatMap {
+                    manager.destinationInstances(forEntityMappingName: $0, sourceInstances: [source])
+                }
+            }
+            if !made.isEmpty { Self.set(made, as: relationship.name, of: destination) }
         }
         guard let body = entity?.classMap?.body else { return }
         for source in sources {
@@ -60,6 +58,12 @@ final class StepPolicy: NSEntityMigrationPolicy {
         case let set as NSSet: set.allObjects.compactMap { $0 as? NSManagedObject }
         default: []
         }
+    }
+
+    private static func set(_ objects: [NSManagedObject], as name: String, of owner: NSManagedObject) {
+        guard let relationship = owner.entity.relationshipsByName[name] else { return }
+        let many: Any = relationship.isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
+        owner.setValue(relationship.isToMany ? many : objects[0], forKey: name)
     }
 
     /// - Throws: the error of a closure, with the object for which it ran.

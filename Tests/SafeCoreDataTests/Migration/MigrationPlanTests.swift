@@ -171,7 +171,7 @@ struct MigrationPlanTests {
         let plan = ShopStore.toV2.step(to: ShopV3.self) { step in
             step.map(ShopV2.Order.self, to: ShopV3.Order.self) { old, new, objects in
                 new.code = "N\(old.number)"
-                largest.note(objects.context.registeredObjects.count)
+                if old.number % 500 == 0 { largest.note(objects.context.registeredObjects.count) }
             }
         }
         try await shop.open(plan)
