@@ -36,22 +36,20 @@ let stack = DataStack(migration: plan, store: .inMemory)
 
 // MARK: Does not
 
-func mistakes() {
-    _ = MigrationPlan(from: V1.self).step(to: V2.self) { step in
-        step.map(V1.Item.self, to: V2.Item.self) { old, new in
-            old.title = "x"  // error: is a get-only property
-        }
-        step.map(V1.Item.self, to: V2.Item.self) { old, new in
-            new.title = old.title  // error: has no member 'title'
-        }
-        step.map(V1.Item.self, to: V2.Item.self) { old, new in
-            new.name = old.name  // error: no dynamic member 'name'
-        }
-        step.map(V1.Item.self, to: V2.Item.self) { old, new in
-            new.count = old.count  // error: to type 'Double'
-        }
-        step.map(V1.Item.self, to: V2.self) { _, _ in }  // error: EntityObject
+func mistakes(_ step: inout MigrationStep) {
+    step.map(V1.Item.self, to: V2.Item.self) { old, new in
+        old.title = "x"  // error: views cannot be written
     }
+    step.map(V1.Item.self, to: V2.Item.self) { old, new in
+        new.title = old.title  // error: has no member 'title'
+    }
+    step.map(V1.Item.self, to: V2.Item.self) { old, new in
+        new.name = old.name  // error: no dynamic member 'name'
+    }
+    step.map(V1.Item.self, to: V2.Item.self) { old, new in
+        new.count = old.count  // error: to type 'Double'
+    }
+    step.map(V1.Item.self, to: V2.self) { _, _ in }  // error: EntityObject
     _ = MigrationPlan(from: V1.Item.self)  // error: conform to 'VersionedSchema'
     _ = DataStack(migration: MigrationPlan(from: V1.self), store: 1)  // error: 'StoreLocation'
 }

@@ -14,6 +14,22 @@ struct MigrationPlanTests {
         #expect(shop.column("SELECT ZFAMILY || ZJOINED FROM ZPERSON ORDER BY 1") == ["Byron3600", "Cox3600"])
     }
 
+    @Test func inferredStepsKeepTheIdentifierOfTheStore() async throws {
+        try await shop.fill()
+        let identifier = shop.column("SELECT Z_UUID FROM Z_METADATA")
+        try await shop.open(ShopStore.toV2)
+        #expect(shop.column("SELECT Z_UUID FROM Z_METADATA") == identifier)
+    }
+
+    @Test func twoStacksThatOpenAStoreMigrateItOnce() async throws {
+        try await shop.fill()
+        let stacks = (0..<2).map { _ in DataStack(migration: ShopStore.toV3, store: .file(shop.url)) }
+        for stack in stacks { try await stack.opened() }
+        for stack in stacks { #expect(try await stack.query { try $0.count(ShopV3.Order.self) } == 3) }
+        for stack in stacks { try await stack.close() }
+        #expect(shop.column("SELECT COUNT(*) FROM ZPERSON") == ["2"])
+    }
+
     @Test func aStoreOfTheOldestVersionGoesThroughAllSteps() async throws {
         try await shop.fill()
         try await shop.open(ShopStore.toV3)
