@@ -25,7 +25,7 @@ public struct MigrationStep: Sendable {
     ///   - new: a class of the new version; not abstract.
     ///   - isIncluded: whether an object is made; of every old object, if nil.
     ///   - key: old objects with equal keys become one object: the closure runs for each of them.
-    ///     O(number of keys) memory.
+    ///     Texts are equal if their code points are. O(number of keys) memory.
     ///   - body: sets the new object's properties; empty if copying is enough. An error that it throws ends the migration, and
     ///     the store stays as it was.
     public mutating func map<Old: EntityObject, New: EntityObject>(
@@ -56,7 +56,7 @@ public struct MigrationStep: Sendable {
                 try body(ReadOnly(typed(source, as: Old.self)), typed(destination, as: New.self), objects)
             })
         if let isIncluded { map.isIncluded = { try isIncluded(ReadOnly(typed($0, as: Old.self))) } }
-        if let key { map.key = { try key(ReadOnly(typed($0, as: Old.self))) } }
+        if let key { map.key = { ValuesKey([try key(ReadOnly(typed($0, as: Old.self))).base]) } }
         maps.append(map)
     }
 
@@ -71,7 +71,7 @@ struct ClassMap: Sendable {
     let old: any EntityObject.Type
     let new: any EntityObject.Type
     var isIncluded: (@Sendable (NSManagedObject) throws -> Bool)?
-    var key: (@Sendable (NSManagedObject) throws -> AnyHashable)?
+    var key: (@Sendable (NSManagedObject) throws -> ValuesKey)?
     let body: @Sendable (NSManagedObject, NSManagedObject, MigratedObjects) throws -> Void
 }
 

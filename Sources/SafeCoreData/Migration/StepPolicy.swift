@@ -4,7 +4,7 @@ import Foundation
 final class StepPolicy: NSEntityMigrationPolicy {
     private var entity: StepMapping.Entity?
     /// The objects that further ones with equal keys are merged into.
-    private var merged: [AnyHashable: NSManagedObjectID] = [:]
+    private var merged: [ValuesKey: NSManagedObjectID] = [:]
 
     override func begin(_ mapping: NSEntityMapping, with manager: NSMigrationManager) throws {
         entity = (manager.userInfo?[StepMapping.key] as? StepMapping)?.entities[mapping.name]
@@ -14,7 +14,7 @@ final class StepPolicy: NSEntityMigrationPolicy {
         forSource source: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
     ) throws {
         let map = entity?.classMap
-        let key = try naming(source) { () throws -> AnyHashable?? in
+        let key = try naming(source) { () throws -> ValuesKey?? in
             try map?.isIncluded?(source) == false ? .none : .some(try map?.key?(source))
         }
         guard let key else { return }

@@ -103,6 +103,16 @@ struct MigrationPlanTests {
         #expect(numbers == ["3", "1,2"])
     }
 
+    @Test func textsOfOtherCodePointsAreNotMerged() async throws {
+        let stack = DataStack(migration: MigrationPlan(from: ShopV1.self), store: .file(shop.url))
+        try await stack.write { context in
+            for text in ["\u{e9}", "e\u{301}", "\u{e9}"] { _ = ShopV1.Tag(context: context, text: text) }
+        }
+        try await stack.close()
+        try await shop.open(ShopStore.toV3)
+        #expect(shop.column("SELECT hex(ZTEXT) FROM ZTAG ORDER BY 1") == ["65CC81", "C3A9"])
+    }
+
     @Test func aDroppedClassLosesItsObjects() async throws {
         try await shop.fill()
         try await shop.open(ShopStore.toV3)
