@@ -37,8 +37,8 @@ extension NSMigrationManager: MappingMigrator {
         progressHandler.report(1)
     }
 
-    /// Calls a body that changes a copy of a store in a file, and tells whether it has. The copy then
-    /// takes the place of the store, which must not be open.
+    /// Calls a body that changes a copy of a store in a file, and tells whether it has. The copy
+    /// then takes the place of the store, which must not be open.
     ///
     /// An error leaves the store as it was. Other programs that migrate it wait.
     ///

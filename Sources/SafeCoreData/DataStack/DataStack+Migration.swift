@@ -4,8 +4,9 @@ extension DataStack {
     ///
     /// The steps run on a copy of the store, which takes the store's place when all have succeeded.
     /// A migration that fails leaves the store as it was, and every request gets the error: 134110
-    /// with the step, and where a closure threw, with its entity and object, and the closure's error
-    /// as `NSUnderlyingErrorKey`. A store of another version gives 134100 with the listed versions.
+    /// with the step, and where a closure threw, with its entity and object, and the closure's
+    /// error as `NSUnderlyingErrorKey`. A store of another version gives 134100 with the listed
+    /// versions.
     ///
     /// A step with closures makes a new store: object IDs change, and a history begins anew. Stores
     /// in PostgreSQL databases must have the newest version; older ones give 134110.

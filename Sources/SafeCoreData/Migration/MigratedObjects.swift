@@ -4,7 +4,8 @@ public struct MigratedObjects {
 
     init(_ manager: NSMigrationManager) { self.manager = manager }
 
-    /// The context of the new objects, for the initializers of further ones. The migration saves it.
+    /// The context of the new objects, for the initializers of further ones. The migration saves
+    /// it.
     ///
     /// ```swift
     /// let address = ShopV2.Address(context: objects.context, street: old.street)

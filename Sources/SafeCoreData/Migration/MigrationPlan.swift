@@ -35,8 +35,8 @@ public struct MigrationPlan<Newest: VersionedSchema>: Sendable {
 
     /// Adds a version whose objects are made from those of the version before by closures.
     ///
-    /// Entities that the step neither maps nor drops are copied: each keeps the properties that both
-    /// versions have, by name or original name.
+    /// Entities that the step neither maps nor drops are copied: each keeps the properties that
+    /// both versions have, by name or original name.
     ///
     /// - Parameter body: says which classes are mapped; called at once.
     public func step<Next: VersionedSchema>(

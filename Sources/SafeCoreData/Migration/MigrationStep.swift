@@ -17,8 +17,8 @@ public struct MigrationStep: Sendable {
     ///
     /// The new object first gets the properties that both classes have, by name or original name,
     /// and leads to what was made of the objects that the old one leads to. Then the closure runs.
-    /// One class can be mapped to several, which splits objects, and several to one. A class that is
-    /// mapped is not copied besides. Objects of subclasses are not included: map these, too.
+    /// One class can be mapped to several, which splits objects, and several to one. A class that
+    /// is mapped is not copied besides. Objects of subclasses are not included: map these, too.
     ///
     /// - Parameters:
     ///   - old: a class of the version before; not abstract.
@@ -26,8 +26,8 @@ public struct MigrationStep: Sendable {
     ///   - isIncluded: whether an object is made; of every old object, if nil.
     ///   - key: old objects with equal keys become one object: the closure runs for each of them.
     ///     Texts are equal if their code points are. O(number of keys) memory.
-    ///   - body: sets the new object's properties; empty if copying is enough. An error that it throws ends the migration, and
-    ///     the store stays as it was.
+    ///   - body: sets the new object's properties; empty if copying is enough. An error that it
+    ///     throws ends the migration, and the store stays as it was.
     public mutating func map<Old: EntityObject, New: EntityObject>(
         _ old: Old.Type, to new: New.Type, where isIncluded: (@Sendable (ReadOnly<Old>) throws -> Bool)? = nil,
         mergingBy key: (@Sendable (ReadOnly<Old>) throws -> AnyHashable)? = nil,

@@ -7,23 +7,21 @@ enum PlanErrors {
         String(reflecting: objectClass).split(separator: ".").dropFirst().joined(separator: ".")
     }
 
-    /// Two classes of a version for one entity: code 134060.
+    /// Two classes of a version for one entity: code 134110.
     static func repeatedEntity(
         _ entity: String, _ classes: [NSManagedObject.Type], in version: SchemaVersion
     ) -> any Error {
         CoreDataErrors.make(
-            .coreData,
+            .migration,
             "\(version.name) has several classes of the entity '\(entity)': "
                 + classes.map(name).joined(separator: ", ") + ".",
             recovery: "Let the relationships and superclasses of a version lead to classes of this version only.",
             userInfo: ["entity": entity])
     }
 
-    /// A step that does not fit its versions: code 134060.
-    static func step(_ from: SchemaVersion, _ to: SchemaVersion, _ problem: String) -> any Error {
-        CoreDataErrors.make(
-            .coreData, "The migration step from \(from.name) to \(to.name) cannot be used: \(problem).",
-            recovery: "Correct the step in the migration plan.")
+    /// A step that does not fit its versions: code 134110.
+    static func misfit(_ problem: String) -> any Error {
+        CoreDataErrors.make(.migration, problem + ".", recovery: "Correct the step in the migration plan.")
     }
 
     /// A store of a version that a plan does not list: code 134100.

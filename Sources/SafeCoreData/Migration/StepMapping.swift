@@ -20,19 +20,16 @@ struct StepMapping: Sendable {
     static let key = "SafeCoreData.StepMapping"
 
     private(set) var entities: [String: Entity] = [:]
-    private let from: SchemaVersion
-    private let to: SchemaVersion
 
     /// - Parameter mappingModel: receives the entity mappings.
-    /// - Throws: 134060 for a step that does not fit its versions.
+    /// - Throws: 134110 for a step that does not fit its versions.
     init(
         _ step: MigrationStep, from: SchemaVersion, _ source: NSManagedObjectModel, to: SchemaVersion,
         _ destination: NSManagedObjectModel, into mappingModel: NSMappingModel
     ) throws {
-        (self.from, self.to) = (from, to)
-        var taken = Set(try step.dropped.map { try name(of: $0, in: from) })
+        var taken = Set(try step.dropped.map { try Self.name(of: $0, in: from) })
         for map in step.maps {
-            let (old, new) = (try name(of: map.old, in: from), try name(of: map.new, in: to))
+            let (old, new) = (try Self.name(of: map.old, in: from), try Self.name(of: map.new, in: to))
             taken.insert(old)
             try add(map, source.entitiesByName[old], destination.entitiesByName[new], to: mappingModel)
         }
@@ -70,9 +67,9 @@ struct StepMapping: Sendable {
         }
     }
 
-    private func name(of objectClass: any EntityObject.Type, in version: SchemaVersion) throws -> String {
+    private static func name(of objectClass: any EntityObject.Type, in version: SchemaVersion) throws -> String {
         guard let name = version.entityName(of: objectClass) else {
-            throw PlanErrors.step(from, to, "\(PlanErrors.name(objectClass)) is no class of \(version.name)")
+            throw PlanErrors.misfit("\(PlanErrors.name(objectClass)) is no class of \(version.name)")
         }
         return name
     }
@@ -83,27 +80,26 @@ struct StepMapping: Sendable {
     ) throws {
         guard let source, let destination else { return }
         if let abstract = [source, destination].first(where: \.isAbstract) {
-            throw PlanErrors.step(
-                from, to, "'\(abstract.name ?? "")' is abstract and has no objects; map its subclasses")
+            throw PlanErrors.misfit("'\(abstract.name ?? "")' is abstract and has no objects; map its subclasses")
         }
         let mapping = NSEntityMapping()
         mapping.mappingType = .customEntityMappingType
         mapping.sourceEntityName = source.name
         mapping.destinationEntityName = destination.name
         mapping.entityMigrationPolicyClassName = ClassLookup.name(of: StepPolicy.self)
-        mapping.attributeMappings = try attributeMappings(source, destination, isMapped: map != nil)
+        mapping.attributeMappings = try Self.attributeMappings(source, destination, isMapped: map != nil)
         if entities.updateValue(Entity(classMap: map), forKey: mapping.name) != nil {
-            throw PlanErrors.step(
-                from, to, "'\(source.name ?? "")' is mapped twice to '\(destination.name ?? "")'; map it once")
+            throw PlanErrors.misfit(
+                "'\(source.name ?? "")' is mapped twice to '\(destination.name ?? "")'; map it once")
         }
         model.entityMappings = (model.entityMappings ?? []) + [mapping]
     }
 
-    private func attributeMappings(
+    private static func attributeMappings(
         _ source: NSEntityDescription, _ destination: NSEntityDescription, isMapped: Bool
     ) throws -> [NSPropertyMapping] {
-        let (old, new) = (Self.stored(source), Self.stored(destination))
-        let former = RenamingMatch(from: old.values.map(Self.item), to: new.values.map(Self.item)).sourceNames
+        let (old, new) = (stored(source), stored(destination))
+        let former = RenamingMatch(from: old.values.map(item), to: new.values.map(item)).sourceNames
         return try former.sorted { $0.key < $1.key }.compactMap { name, formerName in
             guard let (wanted, found) = new[name].flatMap({ new in old[formerName].map { (new, $0) } }) else {
                 return nil
@@ -111,8 +107,7 @@ struct StepMapping: Sendable {
             guard MappingInference.holds(wanted.attributeType, all: found.attributeType) else {
                 // A closure sets it.
                 if isMapped { return nil }
-                throw PlanErrors.step(
-                    from, to,
+                throw PlanErrors.misfit(
                     "'\(destination.name ?? "").\(name)' has another type than before; map the class and set it")
             }
             let mapping = NSPropertyMapping()

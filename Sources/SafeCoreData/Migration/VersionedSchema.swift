@@ -34,8 +34,8 @@ struct SchemaVersion: Sendable {
 
     /// Makes the model of the version.
     ///
-    /// - Throws: 134060 if two classes stand for one entity, as when a relationship leads to a class
-    ///   of another version, or if no model can express an option.
+    /// - Throws: 134110 if two classes stand for one entity, as when a relationship leads to a
+    ///   class of another version, 134060 if no model can express an option.
     func model() throws -> NSManagedObjectModel {
         var classes: [String: NSManagedObject.Type] = [:]
         for declaration in ModelAssembly.declarations(of: entities) {
