@@ -37,6 +37,21 @@ extension NSMigrationManager: MappingMigrator {
         progressHandler.report(1)
     }
 
+    /// Migrates a store that is not open, where it is. Its UUID, history and the keys of rows stay as in an
+    /// automatic migration.
+    package func migrate(storeAt url: URL, type: String, by mapping: NSMappingModel) throws {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
+        let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]
+        let held = HeldEntities(listed: sourceModel.entities.filter { hashes[$0.name ?? ""] != nil })
+        try migrate(
+            storeAt: StorePlace(type: type, url: url), by: mapping,
+            StoreMigration(
+                storedHashes: hashes, sourceModel: sourceModel, model: destinationModel,
+                entities: destinationModel.entities,
+                inference: MappingInference(from: held.entities, to: destinationModel.entities),
+                mappingModel: mapping, progress: progressHandler))
+    }
+
     /// Calls a body that changes a copy of a store in a file, and tells whether it has. The copy
     /// then takes the place of the store, which must not be open.
     ///

@@ -21,19 +21,12 @@ struct MigrationChain: Sendable {
         try NSMigrationManager.rewrite(storeAt: url, type: store.type, options: store.options) { work in
             // Another program may have migrated it while this one waited for the lock.
             guard let first = try version(of: store, at: work), first < steps.count else { return false }
-            var current = work
             for index in first..<steps.count {
                 let done = Double(index - first)
                 let progress = MigrationProgress { report((done + $0) / Double(steps.count - first)) }
-                do {
-                    current = try run(index, on: current, beside: work, type: store.type, progress)
-                } catch {
+                do { try run(index, on: work, type: store.type, progress) } catch {
                     throw PlanErrors.failed(versions[index], versions[index + 1], error)
                 }
-            }
-            if current != work {
-                try NSPersistentStoreCoordinator().replacePersistentStore(
-                    at: work, withPersistentStoreFrom: current, ofType: store.type)
             }
             return true
         }
@@ -55,17 +48,10 @@ struct MigrationChain: Sendable {
     }
 
     /// Carries out a step.
-    ///
-    /// - Returns: the file of the migrated store.
-    private func run(
-        _ index: Int, on url: URL, beside work: URL, type: String, _ progress: MigrationProgress
-    ) throws -> URL {
+    private func run(_ index: Int, on url: URL, type: String, _ progress: MigrationProgress) throws {
         let (from, to) = (versions[index], versions[index + 1])
         let model = try to.model()
-        guard let step = steps[index] else {
-            try infer(model, storeAt: url, type: type, progress)
-            return url
-        }
+        guard let step = steps[index] else { return try infer(model, storeAt: url, type: type, progress) }
         let mappings = NSMappingModel()
         let source = try from.model()
         let mapping = try StepMapping(step, from: from, source, to: to, model, into: mappings)
@@ -75,11 +61,7 @@ struct MigrationChain: Sendable {
         }
         manager.userInfo = [StepMapping.key: mapping]
         manager.progressHandler = progress
-        let result = work.appendingPathExtension("\(index)")
-        try manager.migrateStore(
-            from: url, sourceType: type, with: mappings, toDestinationURL: result, destinationType: type)
-        try NSPersistentStoreCoordinator().destroyPersistentStore(at: url, ofType: type)
-        return result
+        try manager.migrate(storeAt: url, type: type, by: mappings)
     }
 
     private func infer(

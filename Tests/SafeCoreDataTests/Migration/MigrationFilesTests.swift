@@ -75,11 +75,19 @@ struct MigrationFilesTests {
         #expect(!files.contains { $0.contains(".migration") })
     }
 
-    @Test func inferredStepsKeepTheHistory() async throws {
+    @Test func stepsKeepTheHistoryAndTheIDs() async throws {
         try await fill()
-        let inferred = MigrationPlan(from: AlbumV1.self).inferred(to: AlbumV2.self)
-        let stack = DataStack(migration: inferred, store: .file(url))
-        #expect(try await stack.history(after: nil).count == 1)
+        let identifier = SQLiteFile(url).value("SELECT Z_UUID FROM Z_METADATA")
+        let key = SQLiteFile(url).value("SELECT Z_PK FROM ZPHOTO")
+        func expectTheSame<Newest>(after plan: MigrationPlan<Newest>) async throws {
+            let stack = DataStack(migration: plan, store: .file(url))
+            #expect(try await stack.history(after: nil).count == 1)
+            try await stack.close()
+            #expect(SQLiteFile(url).value("SELECT Z_UUID FROM Z_METADATA") == identifier)
+            #expect(SQLiteFile(url).value("SELECT Z_PK FROM ZPHOTO") == key)
+        }
+        try await expectTheSame(after: MigrationPlan(from: AlbumV1.self).inferred(to: AlbumV2.self))
+        try await expectTheSame(after: plan)
     }
 
     @Test func anExpressionGivesExistingObjectsTheirValueInAStepWithClosures() async throws {
