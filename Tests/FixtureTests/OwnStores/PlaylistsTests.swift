@@ -131,10 +131,19 @@ struct PlaylistsTests {
         let stack = try Stack(model, url, options: options)
         let file = SQLiteFile(url)
         #expect(
-            file.value("SELECT sql FROM sqlite_master WHERE name = 'ZSONG'")
-                == "CREATE TABLE ZSONG ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZISLIVE INTEGER, "
-                + "ZRATING INTEGER, "
-                + "ZALBUM INTEGER, Z_FOK_ALBUM INTEGER, ZLENGTH FLOAT, ZTITLE VARCHAR, ZPLACE VARCHAR )")
+            file.column("SELECT name || ' ' || type FROM pragma_table_info('ZSONG') ORDER BY 1")
+                == [
+                    "ZALBUM INTEGER",
+                    "ZISLIVE INTEGER",
+                    "ZLENGTH FLOAT",
+                    "ZPLACE VARCHAR",
+                    "ZRATING INTEGER",
+                    "ZTITLE VARCHAR",
+                    "Z_ENT INTEGER",
+                    "Z_FOK_ALBUM INTEGER",
+                    "Z_OPT INTEGER",
+                    "Z_PK INTEGER",
+                ])
         #expect(
             file.rows(
                 "SELECT Z_PK, Z_ENT, ZRATING, ZALBUM, Z_FOK_ALBUM, ZLENGTH, ZTITLE, ZPLACE FROM ZSONG ORDER BY Z_PK")

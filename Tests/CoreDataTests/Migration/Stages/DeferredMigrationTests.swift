@@ -18,8 +18,8 @@ struct DeferredMigrationTests {
     }
 
     private let store: MigratedStore
-    private let first = Self.version()
-    /// Without the entity `Old`.
+    private let first = Self.version(text("note"))
+    /// Without the entity `Old` and a note, so that the table of items is rebuilt.
     private let second: NSManagedObjectModel
 
     init() throws {
