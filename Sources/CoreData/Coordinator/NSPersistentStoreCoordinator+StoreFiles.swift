@@ -55,7 +55,9 @@ extension NSPersistentStoreCoordinator {
                 let rows = try StoreCopy(from: store, to: copy, entities: entities)
                 // Set before the rows, because they are written together.
                 setMetadata(
-                    (store.metadata ?? [:]).filter { !NSPersistentStore.isOwnMetadata($0.key) }, for: copy)
+                    (store.metadata ?? [:]).filter {
+                        !NSPersistentStore.isOwnMetadata($0.key) && $0.key != MigrationRoutes.unfinishedStageKey
+                    }, for: copy)
                 moved = try rows.run()
                 if isReadOnly { copy.becomeReadOnly(options) }
             } catch {

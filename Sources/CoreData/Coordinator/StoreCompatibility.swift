@@ -97,6 +97,8 @@ struct StoreCompatibility {
             } else {
                 try self.steps(from: source, difference, &routes, metadata)
             }
+        // A stage that has not ended may not be one of these.
+        if steps.isEmpty { return nil }
         return NeededMigration(
             steps: steps, storedHashes: stored, entities: held.entities,
             detourReasons: staged == nil ? routes.detourReasons : [])

@@ -55,13 +55,10 @@ extension NSMigrationManager {
 extension StoreMigration {
     func carryOut(at place: StorePlace, inCopyOf source: StorePlace) throws {
         try source.copy(to: place)
-        do { try carryOut(at: place) } catch let error as NSError {
-            // The program does not know the place of the copy.
-            let userInfo = error.userInfo.mapValues { value in
-                (value as? String)?.replacingOccurrences(of: place.url.path, with: source.url.path) ?? value
-            }
-            throw CoreDataError(domain: error.domain, code: error.code, userInfo: userInfo)
-        }
+        // The objects that follow need all indexes.
+        var whole = place
+        whole.options?[NSPersistentStoreDeferredLightweightMigrationOptionKey] = nil
+        try place.reportErrors(as: source) { try carryOut(at: whole) }
     }
 
     /// Migrates the store at a place, which is not open.
@@ -93,6 +90,17 @@ extension StorePlace {
                 toMigrate: StoreName.text(type: type, url: url))
         }
         try place.replace(with: self)
+    }
+
+    /// Runs a function on this copy of a store, whose errors name the store: the program does not know
+    /// the place of the copy.
+    func reportErrors(as store: StorePlace, _ body: () throws -> Void) throws {
+        do { try body() } catch let error as CoreDataError {
+            let userInfo = error.userInfo.mapValues { value in
+                (value as? String)?.replacingOccurrences(of: url.path, with: store.url.path) ?? value
+            }
+            throw CoreDataError(domain: error.domain, code: error.code, userInfo: userInfo)
+        }
     }
 
     /// Copies the store to where the program asked for, if it did.

@@ -30,6 +30,11 @@ extension NSMigrationManager: MappingMigrator {
                 try place.backUp(to: migration.backup)
                 try part?.carryOut(at: work, inCopyOf: place)
                 try self.run(steps, from: source, to: work.pausingHistory)
+                if part == nil, let identifier = metadata[NSStoreUUIDKey] {
+                    try NSPersistentStoreCoordinator.setMetadata(
+                        [NSStoreUUIDKey: identifier], forPersistentStoreOfType: work.type, at: work.url,
+                        options: work.options)
+                }
                 try Self.requireUnchanged(source, since: before)
                 return true
             }

@@ -14,6 +14,8 @@ extension NSMigrationManager {
             for (number, step) in migration.steps.enumerated() {
                 try run(step, number, of: migration, at: place, isCopy: false)
             }
+            // The stage whose end was missing may be of another version.
+            try setUnfinished(nil, at: place)
         }
         migration.progress.report(1)
     }
@@ -24,15 +26,17 @@ extension NSMigrationManager {
                 ofType: work.type, at: work.url, options: work.options)
             // Another program may have migrated it while this one waited for the lock.
             let present = StoreMetadataHashes.hashes(in: metadata)
-            if present == migration.hashes { return false }
+            if present == migration.hashes, !migration.steps.contains(where: \.isEndOnly) { return false }
             guard present == migration.storedHashes else {
                 throw CoreDataErrors.migratedByOthers(
                     StoreName.text(type: place.type, url: place.url),
                     userInfo: StoreOpeningErrors.userInfo(type: place.type, url: place.url))
             }
             try place.backUp(to: migration.backup)
-            for (number, step) in migration.steps.enumerated() {
-                try run(step, number, of: migration, at: work, isCopy: true)
+            try work.reportErrors(as: place) {
+                for (number, step) in migration.steps.enumerated() {
+                    try run(step, number, of: migration, at: work, isCopy: true)
+                }
             }
             return true
         }
@@ -62,7 +66,7 @@ extension NSMigrationManager {
         }
         guard let handlers = step.handlers else { return }
         try handlers.didMigrate(place.forSteps, step.destination.model)
-        if !isCopy { try setUnfinished(nil, at: place) }
+        if !isCopy || step.isEndOnly { try setUnfinished(nil, at: place) }
     }
 
     /// Notes in a store that is migrated in place which version's stage has not ended.

@@ -7,7 +7,14 @@ extension NSMigrationManager {
         guard let entity = step.destination, let name = entity.name else { return }
         let object = NSEntityDescription.insertNewObject(forEntityName: name, into: destinationContext)
         for value in step.attributes {
-            try set(try self.value(value, step, source, object), value, of: object, step)
+            let made = try self.value(value, step, source, object)
+            // As in a migration by statements, a required attribute keeps its default.
+            if made == nil, let attribute = entity.attributesByName[value.name], !attribute.isOptional,
+                attribute.defaultValue != nil
+            {
+                continue
+            }
+            try set(made, value, of: object, step)
         }
         associate(sourceInstance: source, withDestinationInstance: object, for: mapping)
     }
@@ -23,6 +30,7 @@ extension NSMigrationManager {
 
     /// Sets the relationships that lead to an object from objects that the database made.
     func linkOtherEnds(of object: NSManagedObject, _ step: MappingStep) {
+        var found: [String: [NSManagedObject]] = [:]
         for end in step.otherEnds {
             let sources = sourceInstances(of: step, of: [object]).filter { source in
                 // A to-one relationship leads to the first object that was made of its destination.
@@ -32,10 +40,12 @@ extension NSMigrationManager {
                 (source.value(forKey: end.source) as? NSManagedObject).map { [$0] }
                     ?? RelationshipValues.objects(in: source.value(forKey: end.source)) ?? []
             }
-            let found = destinationInstances(of: [end.step], from: owners)
-            if found.isEmpty { continue }
-            pendingBytes += found.count * Self.linkBytes
-            set(found, end.destination, of: object)
+            found[end.destination, default: []] += destinationInstances(of: [end.step], from: owners)
+        }
+        // The owners may be of several entities.
+        for (name, objects) in found where !objects.isEmpty {
+            pendingBytes += objects.count * Self.linkBytes
+            set(objects, name, of: object)
         }
     }
 

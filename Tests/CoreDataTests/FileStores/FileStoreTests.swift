@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Stores in one file: what is saved is there when they are opened again.
-@Suite struct FileStoreTests {
+struct FileStoreTests {
     private let folder: TemporaryFolder
     private let url: URL
 

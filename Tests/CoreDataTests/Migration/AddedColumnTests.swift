@@ -90,6 +90,39 @@ final class AddedColumnTests {
         #expect(store.file.integer("SELECT count(*) FROM ZITEM WHERE ZNOTE = 'new'") == 1)
     }
 
+    /// The name of the relationship is used again, and the index of its column with it.
+    @Test func aNameUsedAgainHasAnIndexOfItsOwn() throws {
+        func version(_ names: [(now: String, former: String?)], _ more: NSAttributeDescription...)
+            -> NSManagedObjectModel
+        {
+            let item = NSEntityDescription("Item", class: "NSManagedObject", [text("name"), text("zip")] + more)
+            let group = entity("Group", text("name"))
+            for (now, former) in names {
+                let relationship = NSRelationshipDescription(now, to: group)
+                relationship.renamingIdentifier = former
+                item.properties.append(relationship)
+            }
+            return model(item, group)
+        }
+        try store.migrate(to: version([("group", nil)]))
+        try store.migrate(to: version([("team", "group"), ("group", "another")]))
+    }
+
+    @Test func viewsOfTheProgramDoNotStopARename() throws {
+        try store.file.run("CREATE VIEW names AS SELECT ZNAME FROM ZITEM; CREATE VIEW stale AS SELECT ZGONE FROM ZNONE")
+        let title = text("title", was: "name")
+        try store.open(model(entity("Item", title, text("zip")))) { _ in }
+        #expect(store.file.value("SELECT ZTITLE FROM ZITEM WHERE Z_PK = 3") == "3")
+        #expect(
+            store.file.column("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY 1") == ["names", "stale"])
+    }
+
+    @Test func tablesOfTheProgramStay() throws {
+        try store.file.run("CREATE TABLE FORMER_MEMBERS (name)")
+        try store.open(model(entity("Item", text("name")))) { _ in }
+        #expect(store.file.integer("SELECT count(*) FROM FORMER_MEMBERS") == 0)
+    }
+
     @Test func indexesOfAnAlteredTableStay() throws {
         func indexed(_ attributes: NSAttributeDescription...) -> NSManagedObjectModel {
             let item = NSEntityDescription("Item", class: "NSManagedObject", attributes)

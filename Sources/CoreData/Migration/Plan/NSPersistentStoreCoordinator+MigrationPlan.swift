@@ -62,6 +62,8 @@ extension StorePlace {
         guard let source = needed.steps.first?.source else { return [:] }
         var own = self
         own.configuration = source.configuration(holding: needed.storedHashes)
+        // The hashes of a store with archived composite attributes are not those of its model.
+        own.options = (options ?? [:]).merging([NSIgnorePersistentStoreVersioningOption: true]) { $1 }
         let opened = try own.open(source.model, .migrationManagerSourceStore, isReadOnly: true)
         defer { opened.close() }
         let context = NSManagedObjectContext()

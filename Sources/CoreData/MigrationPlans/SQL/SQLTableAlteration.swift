@@ -76,6 +76,24 @@ package struct SQLTableAlteration {
         return columns.allSatisfy { name, origin in origin.column.map { formerTypes[$0] == types[name] } ?? true }
     }
 
+    /// The columns whose names change.
+    var renamedColumns: [(former: String, name: String)] {
+        columns.compactMap { name, origin in
+            origin.column.flatMap { $0 == name ? nil : (former: $0, name: name) }
+        }
+    }
+
+    /// Whether indexes of the table stay as they are: former columns keep their names and values.
+    var keepsIndexes: Bool {
+        columns.allSatisfy { name, origin in
+            switch origin {
+            case .nothing, .constant: true
+            case .former(let former): former == name
+            case .formerOrElse: false
+            }
+        }
+    }
+
     private static func origin(_ value: SQLRowCopy.Value) -> Origin? {
         switch value {
         case .null: return .nothing

@@ -34,7 +34,7 @@ struct SQLiteMigration: SQLMigrationSteps {
         }
         for (_, statement) in plan.createdTables { try connection.execute(statement) }
         try copyRows()
-        for alteration in plan.alterations { try alter(alteration) }
+        try alterTables()
         try setKeysAndPositions()
         try noteUnusedFiles()
         if !defersTasks { try SQLiteDeferredTasks.dropFormerTables(connection) }
@@ -71,7 +71,7 @@ struct SQLiteMigration: SQLMigrationSteps {
 
     /// Drops triggers, which would fire while rows are copied, and indexes, to free their names.
     private func dropSchemaObjects() throws {
-        let dropped = Set(plan.droppedTables)
+        let changed = Set(plan.droppedTables + plan.alterations.filter { !$0.keepsIndexes }.map(\.source))
         let tables = Set(plan.source.tables.map(\.name) + plan.source.joinTables.map(\.name))
         var statements: [String] = []
         let schema = SQLSchema(mapping: plan.target)
@@ -86,7 +86,7 @@ struct SQLiteMigration: SQLMigrationSteps {
             case "trigger": statements.append("DROP TRIGGER \(SQLSchema.identifier(name))")
             case "index":
                 // An index on a table that stays is not created again.
-                if !dropped.contains(table), let sql = row.string(3), wanted.contains(sql) { break }
+                if !changed.contains(table), let sql = row.string(3), wanted.contains(sql) { break }
                 statements.append("DROP INDEX \(SQLSchema.identifier(name))")
             default: break
             }
@@ -96,15 +96,31 @@ struct SQLiteMigration: SQLMigrationSteps {
 
     // MARK: - Tables that stay
 
+    private func alterTables() throws {
+        // SQLite renames no column while a view or a trigger of the program cannot be resolved.
+        let isRenaming = plan.alterations.contains { !$0.renamedColumns.isEmpty }
+        var dropped: [(type: String, name: String, sql: String)] = []
+        if isRenaming {
+            try connection.query(
+                "SELECT type, name, sql FROM sqlite_master WHERE type IN ('view', 'trigger') ORDER BY type"
+            ) { row in
+                guard let type = row.string(0), let name = row.string(1), let sql = row.string(2) else { return }
+                dropped.append((type, name, sql))
+            }
+        }
+        for object in dropped { try connection.execute("DROP \(object.type) \(SQLSchema.identifier(object.name))") }
+        for alteration in plan.alterations { try alter(alteration) }
+        // Views first: triggers may be on them.
+        for object in dropped.reversed() { try connection.execute(object.sql) }
+    }
+
     /// Adds columns to a table and renames others. The rows are not touched but for values of new
     /// columns.
     private func alter(_ alteration: SQLTableAlteration) throws {
         guard case .entities(let table) = alteration.target else { return }
         let (name, types) = (SQLSchema.identifier(table.name), table.types)
         func alter(_ action: String) throws { try connection.execute("ALTER TABLE \(name) \(action)") }
-        let renamed = alteration.columns.compactMap { column in
-            column.origin.column.flatMap { $0 == column.name ? nil : (former: $0, name: column.name) }
-        }
+        let renamed = alteration.renamedColumns
         // In two steps, because columns may swap their names.
         for column in renamed {
             let aside = SQLSchema.identifier(SQLMigrationPlan.formerName(column.former))

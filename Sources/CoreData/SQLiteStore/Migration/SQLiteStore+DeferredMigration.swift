@@ -11,14 +11,15 @@ extension SQLiteStore: DeferringStore {
         do {
             return try backend.pool.write { connection in
                 defer { connection.dropStatements() }
-                let isDone = try connection.transaction(.immediate) {
-                    var tasks = try SQLiteDeferredTasks(connection, schema.indexes()).statements
+                let indexes = schema.indexes().filter { !$0.index.isUnique }
+                let isDone = try backend.pool.transaction(connection) {
+                    var tasks = try SQLiteDeferredTasks(connection, indexes).statements
                     guard let task = tasks.popLast() else { return false }
                     try connection.execute(task)
                     if tasks.isEmpty { try self.removeNote(connection) }
+                    try backend.pool.schemaWatch.accept(connection)
                     return true
                 }
-                try backend.pool.schemaWatch.accept(connection)
                 try self.reloadMetadata(connection)
                 return isDone
             }
@@ -57,7 +58,8 @@ struct SQLiteDeferredTasks {
 
     private static func formerTables(_ connection: SQLiteConnection) throws -> [String] {
         var tables: [String] = []
-        let prefix = SQLMigrationPlan.formerName("")
+        // The program may have tables of its own.
+        let prefix = SQLMigrationPlan.formerName("Z")
         try connection.query("SELECT name FROM sqlite_master WHERE type = 'table'") { row in
             if let name = row.string(0), name.hasPrefix(prefix) { tables.append(name) }
         }
