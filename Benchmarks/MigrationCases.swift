@@ -168,7 +168,8 @@ extension Harness {
         let (source, made) = (try RawDatabase(url.path), try RawDatabase(target.path))
         let columns = "abcdefghij".map { "Z\($0.uppercased())" }.joined(separator: ", ")
         try made.execute(
-            "CREATE TABLE ZWIDE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, \(columns), ZSUM INTEGER); BEGIN"
+            "CREATE TABLE ZWIDE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, \(columns), "
+                + "ZSUM INTEGER); BEGIN"
         )
         let rows = try source.prepare("SELECT Z_PK, Z_ENT, Z_OPT, \(columns) FROM ZWIDE ORDER BY Z_PK")
         let insert = try made.prepare(

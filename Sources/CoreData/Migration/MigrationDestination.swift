@@ -9,7 +9,12 @@ import Foundation
 struct MigrationDestination {
     private let place: StorePlace
 
-    init(_ place: StorePlace) { self.place = place }
+    init(_ place: StorePlace) {
+        var place = place
+        // A link stays where it is, as in a save.
+        if StoreFiles.hasFile(ofType: place.type, at: place.url) { place.url = place.url.resolvingSymlinksInPath() }
+        self.place = place
+    }
 
     /// Calls a body that writes the store, and tells whether it has.
     ///
@@ -36,7 +41,8 @@ struct MigrationDestination {
     private var workFolder: URL { Self.workFolder(besideStoreAt: place.url) }
 
     private static func workFolder(besideStoreAt url: URL) -> URL {
-        url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).migration")
+        let url = url.resolvingSymlinksInPath()
+        return url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).migration")
     }
 
     /// Removes the folder of a migration whose process ended in the middle of its work.

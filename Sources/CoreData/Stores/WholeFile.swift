@@ -24,11 +24,9 @@ struct WholeFile {
                     + "\(StoreName.path(source)) to copy.",
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: source))
         }
-        // Opening a store follows a link, too.
-        let file = WholeFile(storeClass: storeClass, type: type, url: url.resolvingSymlinksInPath())
-        if FileManager.default.fileExists(atPath: file.url.path) { try file.requireStore("replaced") }
+        if FileManager.default.fileExists(atPath: url.path) { try requireStore("replaced") }
         // Written beside the destination first, so that a failure leaves the old store as it was.
-        try Data(contentsOf: source).write(to: file.url, options: .atomic)
+        try Data(contentsOf: source).write(to: url, options: .atomic)
     }
 
     /// - Throws: an error when the URL itself (without following a link) has no regular file, or

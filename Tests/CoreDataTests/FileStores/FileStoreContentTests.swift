@@ -75,19 +75,32 @@ struct FileStoreContentTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["store"])
     }
 
-    @Test(arguments: FileStoreType.allCases) func aStoreBehindALinkIsReplaced(type: FileStoreType) throws {
-        for (name, label) in [("store", "a"), ("other", "b")] {
-            let stack = try FileStoreStack(type, at: folder.file(name))
-            _ = stack.insert("Tag", ["label": label])
-            try stack.context.save()
-            try stack.coordinator.remove(stack.store)
+    @Test(arguments: FileStoreType.allCases) func aStoreBehindALinkIsMigrated(type: FileStoreType) throws {
+        func version(_ attributes: String...) -> NSManagedObjectModel {
+            let all = attributes.map { NSAttributeDescription($0, .stringAttributeType) }
+            return NSManagedObjectModel([NSEntityDescription("Tag", class: "NSManagedObject", all)])
         }
+        let (former, model) = (version("label"), version("label", "note"))
+        let old = try FileStoreStack(former, type, at: url)
+        let tag = old.insert("Tag", ["label": "a"])
+        try old.context.save()
+        let host = tag.objectID.uriRepresentation().host
+        try old.coordinator.remove(old.store)
         let link = folder.file("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
-        try NSPersistentStoreCoordinator().replacePersistentStore(
-            at: link, withPersistentStoreFrom: folder.file("other"), ofType: type.rawValue)
-        let stack = try FileStoreStack(type, at: url)
-        #expect(try stack.values("Tag", "label").map { $0 as? String } == ["b"])
+        let references = [former, model].map {
+            NSManagedObjectModelReference(model: $0, versionChecksum: $0.versionChecksum)
+        }
+        let stage = NSCustomMigrationStage(migratingFrom: references[0], to: references[1])
+        let new = try FileStoreStack(
+            model, type, at: link,
+            options: [
+                NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+                NSPersistentStoreStagedMigrationManagerOptionKey: NSStagedMigrationManager([stage]),
+            ])
+        #expect(try new.values("Tag", "label").map { $0 as? String } == ["a"])
+        #expect(try new.all("Tag").first?.objectID.uriRepresentation().host == host)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == url.path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == ["link", "store"])
     }
 }

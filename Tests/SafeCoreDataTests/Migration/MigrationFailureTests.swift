@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The greatest of the numbers that were noted.
-final class Largest: Sendable {
+final class StoredLargest: Sendable {
     private let number = Mutex(0)
 
     func note(_ value: Int) { number.withLock { $0 = max($0, value) } }
@@ -14,9 +14,9 @@ final class Largest: Sendable {
 
 /// A version that no plan of these tests lists first.
 enum OtherShop: VersionedSchema {
-    static let entities: [any EntityObject.Type] = [Visit.self]
+    static let entities: [any EntityObject.Type] = [StoredVisit.self]
 
-    @Entity final class Visit: NSManagedObject {
+    @Entity final class StoredVisit: NSManagedObject {
         var page: String
         var seconds: Int = 0
     }
@@ -24,23 +24,23 @@ enum OtherShop: VersionedSchema {
 
 /// A version whose relationship leads to a class of another version.
 enum MixedShop: VersionedSchema {
-    static let entities: [any EntityObject.Type] = [Visit.self, Tag.self]
+    static let entities: [any EntityObject.Type] = [StoredVisit.self, StoredTag.self]
 
-    @Entity final class Visit: NSManagedObject {
+    @Entity final class StoredVisit: NSManagedObject {
         var page: String
-        @Relationship var tag: ShopV1.Tag?
+        @Relationship var tag: ShopV1.StoredTag?
     }
 
-    @Entity final class Tag: NSManagedObject {
+    @Entity final class StoredTag: NSManagedObject {
         var text: String
     }
 }
 
 /// A version in which the type of a property has changed.
 enum TextualShop: VersionedSchema {
-    static let entities: [any EntityObject.Type] = [Order.self]
+    static let entities: [any EntityObject.Type] = [StoredOrder.self]
 
-    @Entity final class Order: NSManagedObject {
+    @Entity final class StoredOrder: NSManagedObject {
         var number: String
     }
 }
@@ -64,10 +64,10 @@ struct MigrationFailureTests {
     }
 
     private static let failing = ShopStore.toV2.step(to: ShopV3.self) { step in
-        step.map(ShopV2.Order.self, to: ShopV3.Order.self) { old, new in
+        step.map(ShopV2.StoredOrder.self, to: ShopV3.StoredOrder.self) { old, new in
             if old.number == 2 { throw BadRow(number: old.number) }
         }
-        step.drop(ShopV2.Tag.self)
+        step.drop(ShopV2.StoredTag.self)
     }
 
     @Test func aClosureThatThrowsLeavesTheStore() async throws {
@@ -75,17 +75,17 @@ struct MigrationFailureTests {
         let error = try await failure(Self.failing)
         #expect(error?.code == .migration)
         #expect(error?.userInfo[NSUnderlyingErrorKey] as? BadRow == BadRow(number: 2))
-        #expect(shop.column("SELECT ZLAST FROM ZPERSON ORDER BY 1") == ["Byron", "Cox"])
+        #expect(shop.column("SELECT ZLAST FROM ZSTOREDPERSON ORDER BY 1") == ["Byron", "Cox"])
     }
 
     @Test func anErrorNamesTheStepAndTheObject() async throws {
         try await shop.fill()
         let error = try await failure(Self.failing)
-        let key = shop.column("SELECT Z_PK FROM ZORDER WHERE ZNUMBER = 2")[0] ?? ""
+        let key = shop.column("SELECT Z_PK FROM ZSTOREDORDER WHERE ZNUMBER = 2")[0] ?? ""
         let text = error?.localizedDescription ?? ""
         #expect(text.contains("from ShopV2 to ShopV3"))
-        #expect(text.contains("'Order'"))
-        #expect(text.contains("/Order/p\(key)"))
+        #expect(text.contains("'StoredOrder'"))
+        #expect(text.contains("/StoredOrder/p\(key)"))
     }
 
     @Test func aFailedMigrationLeavesNoFiles() async throws {
@@ -105,35 +105,40 @@ struct MigrationFailureTests {
     @Test func aClassOfAnotherVersionIsRefused() async throws {
         try await shop.fill()
         let plan = MigrationPlan(from: ShopV1.self).step(to: ShopV2.self) { step in
-            step.map(ShopV2.Tag.self, to: ShopV2.Tag.self) { _, _ in }
+            step.map(ShopV2.StoredTag.self, to: ShopV2.StoredTag.self) { _, _ in }
         }
         let error = try await failure(plan)
-        #expect(error?.localizedDescription.contains("ShopV2.Tag is no class of ShopV1") == true)
+        #expect(error?.localizedDescription.contains("ShopV2.StoredTag is no class of ShopV1") == true)
     }
 
     @Test func aClassThatIsMappedTwiceToOneIsRefused() async throws {
         try await shop.fill()
         let plan = MigrationPlan(from: ShopV1.self).step(to: ShopV2.self) { step in
-            step.map(ShopV1.Tag.self, to: ShopV2.Tag.self) { _, _ in }
-            step.map(ShopV1.Tag.self, to: ShopV2.Tag.self) { _, _ in }
+            step.map(ShopV1.StoredTag.self, to: ShopV2.StoredTag.self) { _, _ in }
+            step.map(ShopV1.StoredTag.self, to: ShopV2.StoredTag.self) { _, _ in }
         }
         let error = try await failure(plan)
-        #expect(error?.localizedDescription.contains("'Tag' is mapped twice") == true)
+        #expect(error?.localizedDescription.contains("'StoredTag' is mapped twice") == true)
     }
 
     @Test func aVersionWithTwoClassesOfOneEntityIsRefused() async throws {
         let error = try await failure(MigrationPlan(from: MixedShop.self))
-        #expect(error?.localizedDescription.contains("MixedShop.Tag, ShopV1.Tag") == true)
+        #expect(error?.localizedDescription.contains("MixedShop.StoredTag, ShopV1.StoredTag") == true)
     }
 
     @Test func anotherTypeNeedsAClosure() async throws {
         try await shop.fill()
         let error = try await failure(MigrationPlan(from: ShopV1.self).step(to: TextualShop.self) { _ in })
-        #expect(error?.localizedDescription.contains("'Order.number' has another type") == true)
+        #expect(error?.localizedDescription.contains("'StoredOrder.number' has another type") == true)
         let plan = MigrationPlan(from: ShopV1.self).step(to: TextualShop.self) { step in
-            step.map(ShopV1.Order.self, to: TextualShop.Order.self) { old, new in new.number = "\(old.number)" }
+            step.map(ShopV1.StoredOrder.self, to: TextualShop.StoredOrder.self) { old, new in
+                new.number = "\(old.number)"
+            }
         }
         try await shop.open(plan)
-        #expect(shop.column("SELECT typeof(ZNUMBER) || ZNUMBER FROM ZORDER ORDER BY 1") == ["text1", "text2", "text3"])
+        #expect(
+            shop.column("SELECT typeof(ZNUMBER) || ZNUMBER FROM ZSTOREDORDER ORDER BY 1") == [
+                "text1", "text2", "text3",
+            ])
     }
 }

@@ -3,18 +3,18 @@ import TestSupport
 import Testing
 
 private enum AlbumV1: VersionedSchema {
-    static let entities: [any EntityObject.Type] = [Photo.self]
+    static let entities: [any EntityObject.Type] = [StoredPhoto.self]
 
-    @Entity final class Photo: NSManagedObject {
+    @Entity final class StoredPhoto: NSManagedObject {
         var name: String
         @Attribute(.externalStorage) var scan: Data
     }
 }
 
 private enum AlbumV2: VersionedSchema {
-    static let entities: [any EntityObject.Type] = [Photo.self]
+    static let entities: [any EntityObject.Type] = [StoredPhoto.self]
 
-    @Entity final class Photo: NSManagedObject {
+    @Entity final class StoredPhoto: NSManagedObject {
         var name: String
         @Attribute(.externalStorage) var scan: Data
         var note: String = "none".uppercased()
@@ -22,9 +22,9 @@ private enum AlbumV2: VersionedSchema {
 }
 
 private enum AlbumV3: VersionedSchema {
-    static let entities: [any EntityObject.Type] = [Photo.self]
+    static let entities: [any EntityObject.Type] = [StoredPhoto.self]
 
-    @Entity final class Photo: NSManagedObject {
+    @Entity final class StoredPhoto: NSManagedObject {
         var name: String
         @Attribute(.externalStorage) var scan: Data
         var note: String = ""
@@ -44,7 +44,7 @@ struct MigrationFilesTests {
     }
 
     private let plan = MigrationPlan(from: AlbumV1.self).inferred(to: AlbumV2.self).step(to: AlbumV3.self) { step in
-        step.map(AlbumV2.Photo.self, to: AlbumV3.Photo.self) { old, new in new.size = old.scan.count }
+        step.map(AlbumV2.StoredPhoto.self, to: AlbumV3.StoredPhoto.self) { old, new in new.size = old.scan.count }
     }
 
     nonisolated(nonsending) private func fill() async throws {
@@ -52,17 +52,17 @@ struct MigrationFilesTests {
         options.tracksHistory = true
         let stack = DataStack(migration: MigrationPlan(from: AlbumV1.self), store: .file(url), options: options)
         let scan = scan
-        try await stack.write { _ = AlbumV1.Photo(context: $0, name: "A", scan: scan) }
+        try await stack.write { _ = AlbumV1.StoredPhoto(context: $0, name: "A", scan: scan) }
         try await stack.close()
     }
 
     @Test func externalFilesMoveAlong() async throws {
         try await fill()
         let stack = DataStack(migration: plan, store: .file(url))
-        let scans = try await stack.read { try $0.fetch(AlbumV3.Photo.self).map(\.scan) }
+        let scans = try await stack.read { try $0.fetch(AlbumV3.StoredPhoto.self).map(\.scan) }
         #expect(scans == [scan])
         try await stack.close()
-        #expect(SQLiteFile(url).column("SELECT ZSIZE || ZNOTE FROM ZPHOTO") == ["300000NONE"])
+        #expect(SQLiteFile(url).column("SELECT ZSIZE || ZNOTE FROM ZSTOREDPHOTO") == ["300000NONE"])
     }
 
     @Test func oneExternalFileIsLeft() async throws {
@@ -78,13 +78,13 @@ struct MigrationFilesTests {
     @Test func stepsKeepTheHistoryAndTheIDs() async throws {
         try await fill()
         let identifier = SQLiteFile(url).value("SELECT Z_UUID FROM Z_METADATA")
-        let key = SQLiteFile(url).value("SELECT Z_PK FROM ZPHOTO")
+        let key = SQLiteFile(url).value("SELECT Z_PK FROM ZSTOREDPHOTO")
         func expectTheSame<Newest>(after plan: MigrationPlan<Newest>) async throws {
             let stack = DataStack(migration: plan, store: .file(url))
             #expect(try await stack.history(after: nil).count == 1)
             try await stack.close()
             #expect(SQLiteFile(url).value("SELECT Z_UUID FROM Z_METADATA") == identifier)
-            #expect(SQLiteFile(url).value("SELECT Z_PK FROM ZPHOTO") == key)
+            #expect(SQLiteFile(url).value("SELECT Z_PK FROM ZSTOREDPHOTO") == key)
         }
         try await expectTheSame(after: MigrationPlan(from: AlbumV1.self).inferred(to: AlbumV2.self))
         try await expectTheSame(after: plan)
@@ -96,6 +96,6 @@ struct MigrationFilesTests {
         let stack = DataStack(migration: plan, store: .file(url))
         try await stack.opened()
         try await stack.close()
-        #expect(SQLiteFile(url).column("SELECT ZNAME || ZNOTE FROM ZPHOTO") == ["ANONE"])
+        #expect(SQLiteFile(url).column("SELECT ZNAME || ZNOTE FROM ZSTOREDPHOTO") == ["ANONE"])
     }
 }
