@@ -24,7 +24,9 @@ struct StoreCompatibility {
         (self.options, self.step) = (options, step)
         migrator = storeClass?.migrationManagerClass() as? any MappingMigrator.Type
         infersMappings = storeClass is any MappedStore.Type
-        takesMappingModels = storeClass?.hasFile(at: url ?? URL(fileURLWithPath: "/")) == true
+        takesMappingModels =
+            storeClass is any PartlyMigratingStore.Type
+            || storeClass?.hasFile(at: url ?? URL(fileURLWithPath: "/")) == true
     }
 
     /// The entities that the store is to hold.

@@ -4,8 +4,8 @@ import Foundation
 ///
 /// A store in a file is written in a folder beside it and copied to its place when it is complete:
 /// in one transaction, if its type has transactions. A lock on the folder beside it makes others
-/// that migrate to the place wait. Other stores are written at their place, and removed if the migration
-/// fails.
+/// that migrate to the place wait. A store on a server that replaces another one is written beside
+/// it there. Other stores are written at their place, and removed if the migration fails.
 struct MigrationDestination {
     private let place: StorePlace
 
@@ -20,6 +20,13 @@ struct MigrationDestination {
     ///
     /// - Parameter keepingContent: Whether the body adds to the store that is there.
     func write(keepingContent: Bool, _ body: (StorePlace) throws -> Bool) throws {
+        if !keepingContent, let server = StoreTypeRegistry.classesByType[place.type] as? any ServerStore.Type {
+            return try server.rewrite(at: place.url, options: place.options) { url in
+                var work = place
+                work.url = url
+                return try body(work)
+            }
+        }
         guard StoreFiles.hasFile(ofType: place.type, at: place.url) else { return try writeInPlace(body) }
         let folder = try WorkFolder(at: workFolder) { failure("cannot be written", $0) }
         defer { folder.remove() }

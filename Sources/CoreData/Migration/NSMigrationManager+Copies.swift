@@ -54,11 +54,13 @@ extension NSMigrationManager {
 
 extension StoreMigration {
     func carryOut(at place: StorePlace, inCopyOf source: StorePlace) throws {
-        try source.copy(to: place)
         // The objects that follow need all indexes.
         var whole = place
         whole.options?[NSPersistentStoreDeferredLightweightMigrationOptionKey] = nil
-        try place.reportErrors(as: source) { try carryOut(at: whole) }
+        try place.reportErrors(as: source) {
+            try source.copy(to: place)
+            try carryOut(at: whole)
+        }
     }
 
     /// Migrates the store at a place, which is not open.
@@ -83,11 +85,11 @@ extension StorePlace {
     ///
     /// - Throws: `CocoaError.fileWriteOutOfSpace` if there is too little space.
     func copy(to place: StorePlace) throws {
-        if let storeClass = try StoreTypeRegistry.storeClass(for: type, at: url) as? any PartlyMigratingStore.Type {
+        let storeClass = try StoreTypeRegistry.storeClass(for: type, at: url) as? any PartlyMigratingStore.Type
+        if let size = storeClass?.size(ofStoreAt: url) {
             // Once for the copy, and once for the result when it is put in its place.
             try FreeSpace.require(
-                2 * storeClass.size(ofStoreAt: url), in: place.url.deletingLastPathComponent(),
-                toMigrate: StoreName.text(type: type, url: url))
+                2 * size, in: place.url.deletingLastPathComponent(), toMigrate: StoreName.text(type: type, url: url))
         }
         try place.replace(with: self)
     }
@@ -96,8 +98,9 @@ extension StorePlace {
     /// the place of the copy.
     func reportErrors(as store: StorePlace, _ body: () throws -> Void) throws {
         do { try body() } catch let error as CoreDataError {
+            let (copy, name) = (StoreName.path(url), StoreName.path(store.url))
             let userInfo = error.userInfo.mapValues { value in
-                (value as? String)?.replacingOccurrences(of: url.path, with: store.url.path) ?? value
+                (value as? String)?.replacingOccurrences(of: copy, with: name) ?? value
             }
             throw CoreDataError(domain: error.domain, code: error.code, userInfo: userInfo)
         }

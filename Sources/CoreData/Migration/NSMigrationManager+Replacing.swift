@@ -20,7 +20,7 @@ extension NSMigrationManager: MappingMigrator {
                 return try part.carryOut(at: place)
             }
             try MigrationDestination(place).write(keepingContent: false) { work in
-                let before = Self.stamps(place.url)
+                let before = Self.stamps(place)
                 let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
                     ofType: place.type, at: place.url, options: place.options)
                 let name = StoreName.text(type: place.type, url: place.url)
@@ -72,7 +72,7 @@ extension NSMigrationManager: MappingMigrator {
 
     static func rewrite(_ place: StorePlace, _ body: (StorePlace) throws -> Bool) throws {
         try MigrationDestination(place).write(keepingContent: false) { work in
-            let before = stamps(place.url)
+            let before = stamps(place)
             try place.copy(to: work)
             guard try body(work) else { return false }
             try requireUnchanged(place, since: before)
@@ -80,14 +80,16 @@ extension NSMigrationManager: MappingMigrator {
         }
     }
 
-    /// The stamps of a store's files; an empty log counts like none.
-    private static func stamps(_ url: URL) -> [FileStamp?] {
-        [FileStamp(path: url.path), FileStamp(path: url.path + "-wal")]
+    /// The stamps of a store's files; an empty log counts like none. A store on a server has none:
+    /// others cannot write it meanwhile.
+    private static func stamps(_ place: StorePlace) -> [FileStamp?] {
+        guard StoreFiles.hasFile(ofType: place.type, at: place.url) else { return [] }
+        return ["", "-wal"].map { FileStamp(path: place.url.path + $0) }
     }
 
     /// - Throws: 134150 if the files of a store have other stamps now.
     private static func requireUnchanged(_ place: StorePlace, since stamps: [FileStamp?]) throws {
-        guard self.stamps(place.url) != stamps else { return }
+        guard self.stamps(place) != stamps else { return }
         throw MigrationErrors.store(
             .migrationManagerSourceStore, place,
             "was changed by another program meanwhile; it is as that program left it")

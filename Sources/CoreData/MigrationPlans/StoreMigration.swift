@@ -22,7 +22,16 @@ package struct StoreMigration {
     var backup: URL?
 
     /// The name that each entity which the store has already had in the source model.
-    package var formerNames: [String: String] { inference.pairs.compactMapValues(\.source.name) }
+    package var formerNames: [String: String] {
+        var names = inference.pairs.compactMapValues(\.source.name)
+        for pair in movedAsObjects ?? [] {
+            guard let name = pair.destination.name, let former = pair.source.name, names[name] == nil,
+                !names.values.contains(former)
+            else { continue }
+            names[name] = former
+        }
+        return names
+    }
 
     /// Whether the store keeps its composite attributes as archived dictionaries.
     var compositesAreArchived: Bool { ArchivedComposite.isForm(of: sourceModel, storedHashes) }

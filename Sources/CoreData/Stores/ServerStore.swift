@@ -24,6 +24,13 @@ package protocol ServerStore: NSPersistentStore, SnapshotStore {
     static func replace(
         at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?) throws
 
+    /// Replaces the store at a URL with one that a body makes at another URL of the server, in one
+    /// transaction. Other programs read the store meanwhile; what they write waits.
+    ///
+    /// - Parameter body: returns whether the store that it has made is to replace the other one.
+    ///   If it throws, the other one stays as it was.
+    static func rewrite(at url: URL, options: [AnyHashable: Any]?, _ body: (URL) throws -> Bool) throws
+
     // MARK: The open store
 
     /// The model that the store contains; nil where it has none. The metadata must have been

@@ -1,9 +1,10 @@
 import Foundation
 
 /// A store class whose `migrate(_:)` carries out a part of a mapping model, in a copy of the store.
-protocol PartlyMigratingStore: NSPersistentStore {
-    /// The number of bytes that the store at a URL has in all of its files.
-    static func size(ofStoreAt url: URL) -> Int64
+package protocol PartlyMigratingStore: NSPersistentStore {
+    /// The number of bytes that the store at a URL has in all of its files; nil for a store without
+    /// files.
+    static func size(ofStoreAt url: URL) -> Int64?
 }
 
 // The files of a store that is migrated: copies, and the space for them.
@@ -13,13 +14,13 @@ extension StoreMigration {
         return value as? URL ?? (value as? NSURL).map { $0 as URL }
     }
 
-    /// Copies the former store to where the program asked for, if it did.
+    /// Copies the former store to where the program asked for, if it did and the store has a file.
     ///
     /// - Throws: 134110 if it cannot be copied.
     static func backUp(
         _ storeClass: NSPersistentStore.Type, type: String, at url: URL, options: [AnyHashable: Any]?, to backup: URL?
     ) throws {
-        guard let backup else { return }
+        guard let backup, storeClass.hasFile(at: url) else { return }
         func failure(_ problem: String, _ error: (any Error)?) -> NSError {
             var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
             userInfo[NSUnderlyingErrorKey] = error

@@ -151,6 +151,13 @@ enum PostgreSQLHistory {
         WireStatement("DELETE FROM \(changes) WHERE entity <> ALL($1)", kept)
     }
 
+    /// Returns the statement that gives the changes of an entity another number.
+    static func renumbering(_ former: Int, as number: Int) -> WireStatement {
+        var arguments = WireArguments(key: Int64(former))
+        arguments.append(key: Int64(number))
+        return WireStatement("UPDATE \(changes) SET entity = $2 WHERE entity = $1", arguments)
+    }
+
     /// Returns the statement that gives the properties of an entity other names, and forgets those
     /// that are not listed.
     static func renaming(_ names: [(former: String, name: String)], of entity: Int) throws -> WireStatement {

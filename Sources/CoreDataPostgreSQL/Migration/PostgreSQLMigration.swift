@@ -41,8 +41,9 @@ struct PostgreSQLMigration: SQLMigrationSteps {
         try deriveAttributes()
         progress.report(0.9)
         try makeIndexes(objects, unique: true)
-        try checkRequiredRelationships()
-        try target.run(objects.foreignKeys + target.defaults() + target.triggers(), connection)
+        if plan.isPart { try liftRequirements() } else { try checkRequiredRelationships() }
+        let foreignKeys = plan.isPart ? [] : objects.foreignKeys
+        try target.run(foreignKeys + target.defaults() + target.triggers(), connection)
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")
         try target.writeEntities(keysOfRoots(lastKeys), in: connection)
         try moveHistory()
@@ -136,9 +137,8 @@ struct PostgreSQLMigration: SQLMigrationSteps {
                     WireStatement(
                         "SELECT max(\(dialect.identifier(plan.naming.key))) FROM \(dialect.identifier(table.name))"))
                 ?? 0
-            if let source = plan.formerTable(of: table),
-                let number = plan.source.entity(source.root)?.number
-            {
+            for source in plan.formerTables(of: table) {
+                guard let number = plan.source.entity(source.root)?.number else { continue }
                 last = max(last, former[number] ?? 0)
             }
             keys[root.number] = last
@@ -169,7 +169,28 @@ struct PostgreSQLMigration: SQLMigrationSteps {
         try run(renames.joined(separator: "; "))
     }
 
-    // MARK: - Indexes
+    // MARK: - Constraints
+
+    /// Lets rows lack what the model requires: objects that are moved one by one are written before
+    /// they are complete. The store that replaces the former one has all constraints.
+    private func liftRequirements() throws {
+        var arguments = WireArguments()
+        try arguments.append(
+            list: plan.target.tables.map { .string(dialect.identifier($0.name)) }, of: WireType.text)
+        let statements = try connection.texts(
+            WireStatement(
+                """
+                WITH t AS (SELECT unnest($1)::regclass AS id) \
+                SELECT format('ALTER TABLE %s ALTER COLUMN %I DROP NOT NULL', t.id, a.attname) FROM t \
+                JOIN pg_catalog.pg_attribute a ON a.attrelid = t.id WHERE a.attnotnull AND a.attnum > 0 \
+                AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = t.id AND i.indisprimary \
+                AND a.attnum = ANY(i.indkey)) \
+                UNION ALL SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', t.id, c.conname) FROM t \
+                JOIN pg_catalog.pg_constraint c ON c.conrelid = t.id WHERE c.contype = 'c'
+                """, arguments)
+        )
+        if !statements.isEmpty { try run(statements.joined(separator: "; ")) }
+    }
 
     private func makeIndexes(_ objects: PostgreSQLSchemaObjects, unique: Bool) throws {
         for (index, statement) in objects.missingIndexes where index.isUnique == unique {
@@ -188,18 +209,21 @@ struct PostgreSQLMigration: SQLMigrationSteps {
     // MARK: - History
 
     /// Gives the properties in the history their new names. Deletes what it says of removed
-    /// properties and entities. Entities keep their numbers.
+    /// properties and entities. Entities keep their numbers, except where several become one.
     private func moveHistory() throws {
         guard try PostgreSQLHistory.exists(connection, schema: schema) else { return }
         let kept = WireArguments(keys: plan.entityNumbers.keys.map(Int64.init))
         try connection.execute(PostgreSQLHistory.removal(ofOthersThan: kept))
-        for member in plan.members.values {
+        for member in plan.successors.values {
             let former = member.source.layout.slots.map(\.name)
             let names = member.target.layout.slots.compactMap { slot in
                 member.sourceNames[slot.name].map { (former: $0, name: slot.name) }
             }
             if names.count == former.count, names.allSatisfy({ $0.former == $0.name }) { continue }
             try connection.execute(PostgreSQLHistory.renaming(names, of: member.source.number))
+        }
+        for (former, number) in plan.entityNumbers where former != number {
+            try connection.execute(PostgreSQLHistory.renumbering(former, as: number))
         }
     }
 

@@ -5,7 +5,7 @@ import Foundation
 extension PostgreSQLStore {
     /// The number of attempts at a migration that conflicts with other transactions, as in a
     /// deadlock.
-    private static let mostAttempts = 5
+    static let mostMigrationAttempts = 5
 
     /// Migrates the store that `pool` has opened, and loads its metadata again.
     func migrate(_ migration: StoreMigration, _ pool: PostgreSQLPool) throws {
@@ -26,7 +26,7 @@ extension PostgreSQLStore {
                 migration.progress.report(1)
                 return
             } catch let error as WireError {
-                guard error.isTransient, attempt < Self.mostAttempts else { throw failure(error, name) }
+                guard error.isTransient, attempt < Self.mostMigrationAttempts else { throw failure(error, name) }
                 attempt += 1
             }
         }
@@ -47,7 +47,9 @@ extension PostgreSQLStore {
             let userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
             if try migration.wasDone(metadata, store: StoreName.path(url), userInfo: userInfo) { return metadata }
             let plan = try plan(migration, connection, schema)
-            try requireOwner(of: plan.source, connection, schema)
+            let tables = plan.source.tables.map(\.name) + plan.source.joinTables.map(\.name)
+            try Self.requireOwner(
+                of: PostgreSQLHousekeeping.all + tables, connection, pool.configuration.address)
             let running = PostgreSQLMigration(
                 connection: connection, plan: plan, model: migration.model, entities: migration.entities,
                 metadata: metadata, schema: schema, url: url, progress: migration.progress)
@@ -58,9 +60,11 @@ extension PostgreSQLStore {
     }
 
     /// - Throws: an error that names the owner of a table that the connection's role may not alter.
-    private func requireOwner(of source: SQLMapping, _ connection: PostgreSQLConnection, _ schema: String) throws {
-        let tables = PostgreSQLHousekeeping.all + source.tables.map(\.name) + source.joinTables.map(\.name)
-        var arguments = WireArguments(text: schema)
+    static func requireOwner(
+        of tables: [String], _ connection: PostgreSQLConnection, _ address: PostgreSQLAddress
+    ) throws {
+        let url = address.publicURL
+        var arguments = WireArguments(text: address.schema)
         try arguments.append(list: tables.map(StoredValue.string), of: WireType.text)
         var found: (table: String, owner: String, role: String)?
         try connection.execute(
@@ -82,7 +86,7 @@ extension PostgreSQLStore {
                 + "'\(found.role)' cannot migrate it: its "
                 + "table \(found.table) belongs to the role '\(found.owner)'.",
             recovery: "Open it with this version of the model as '\(found.owner)' once.",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+            userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: url))
     }
 
     private func plan(

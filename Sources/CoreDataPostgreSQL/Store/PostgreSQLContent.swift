@@ -155,6 +155,27 @@ struct PostgreSQLContent {
         )
     }
 
+    /// Returns the statements that give roles the rights to tables that they have, each with the
+    /// name of the table.
+    func grants(_ connection: PostgreSQLConnection) throws -> [(table: String, statement: String)] {
+        var arguments = WireArguments(text: schema)
+        try arguments.append(list: tables.map(StoredValue.string), of: WireType.text)
+        var grants: [(table: String, statement: String)] = []
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text, format('GRANT %s ON TABLE %I TO %s%s', a.privilege_type, c.relname, \
+                CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END, \
+                CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END) FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace, pg_catalog.aclexplode(c.relacl) a \
+                WHERE n.nspname = $1 AND c.relname::text = ANY($2) AND a.grantee <> c.relowner ORDER BY 2
+                """, arguments)
+        ) { row in
+            grants.append((row.string(0) ?? "", row.string(1) ?? ""))
+        }
+        return grants
+    }
+
     // MARK: Dropping
 
     /// Drops everything that belongs to the store, in the open transaction. It fails where objects

@@ -13,8 +13,9 @@ extension PostgreSQLStore {
 /// would.
 ///
 /// The schemas may be in one database or in two. The source is read in one snapshot, while other
-/// programs use it. The destination changes in one transaction. Rows pass from one connection to
-/// the other as they arrive, so that the memory used does not depend on their number.
+/// programs use it. The destination changes in one transaction; roles keep their rights to tables
+/// whose names stay. Rows pass from one connection to the other as they arrive, so that the memory
+/// used does not depend on their number.
 struct PostgreSQLReplacement {
     private let source: PostgreSQLConnection
     private let destination: PostgreSQLConnection
@@ -32,20 +33,40 @@ struct PostgreSQLReplacement {
                 "The store can neither be replaced nor be what replaces another one", at: url.withoutPassword,
                 recovery: "Copy its objects with migratePersistentStore(_:to:options:withType:).")
         }
-        try PostgreSQLStore.withConnection(at: sourceURL, sourceOptions, isReadOnly: true) { source, sourceAddress in
+        try withSnapshot(ofStoreAt: sourceURL, sourceOptions) { source, sourceAddress in
             try PostgreSQLStore.withConnection(at: url, options, isReadOnly: false) { destination, address in
-                try source.begin(with: [WireStatement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")])
-                defer { source.rollBack() }
-                try source.liftTimeLimit()
-                let replacement = PostgreSQLReplacement(source: source, destination: destination, address: address)
-                guard try PostgreSQLContent.read(source, sourceAddress) != nil else {
-                    throw PostgreSQLStore.noStore(sourceAddress)
-                }
                 try destination.transaction {
                     try destination.liftTimeLimit()
+                    let replacement = PostgreSQLReplacement(source: source, destination: destination, address: address)
                     try replacement.run(sourceAddress)
                 }
             }
+        }
+    }
+
+    /// Does the same in the open transaction of a connection to the destination.
+    static func run(
+        in destination: PostgreSQLConnection, _ address: PostgreSQLAddress, withStoreAt sourceURL: URL,
+        _ sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        try withSnapshot(ofStoreAt: sourceURL, sourceOptions) { source, sourceAddress in
+            do {
+                try PostgreSQLReplacement(source: source, destination: destination, address: address)
+                    .run(sourceAddress)
+            } catch let error as WireError { throw error.cocoaError(store: address.publicURL) }
+        }
+    }
+
+    private static func withSnapshot(
+        ofStoreAt url: URL, _ options: [AnyHashable: Any]?,
+        _ body: (PostgreSQLConnection, PostgreSQLAddress) throws -> Void
+    ) throws {
+        try PostgreSQLStore.withConnection(at: url, options, isReadOnly: true) { source, address in
+            try source.begin(with: [WireStatement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")])
+            defer { source.rollBack() }
+            try source.liftTimeLimit()
+            guard try PostgreSQLContent.read(source, address) != nil else { throw PostgreSQLStore.noStore(address) }
+            try body(source, address)
         }
     }
 
@@ -61,9 +82,9 @@ struct PostgreSQLReplacement {
                 userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: address.publicURL))
         }
         try PostgreSQLSchemaLock.take(destination, schema: address.schema)
-        if let content = try PostgreSQLContent.read(destination, address, isForced: true) {
-            try content.drop(destination)
-        }
+        let former = try PostgreSQLContent.read(destination, address, isForced: true)
+        let grants = try former?.grants(destination) ?? []
+        try former?.drop(destination)
         let schema = PostgreSQLSchema(mapping: mapping, schema: address.schema)
         try schema.createTables(destination)
         let hasHistory = try PostgreSQLHistory.exists(source, schema: sourceAddress.schema)
@@ -73,6 +94,8 @@ struct PostgreSQLReplacement {
         // The row that marks the schema as a store comes last.
         try copyTables(PostgreSQLHousekeeping.columns.reversed())
         try schema.run(schema.afterRows(), destination)
+        let tables = try PostgreSQLContent.present(grants.map(\.table), destination, address.schema)
+        try schema.run(grants.filter { tables.contains($0.table) }.map(\.statement), destination)
     }
 
     private func copyRows(_ mapping: SQLMapping) throws {

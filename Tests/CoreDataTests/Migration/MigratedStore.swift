@@ -94,7 +94,10 @@ struct MigratedStore {
     /// numbers of entities.
     private func expectSoundSchema(_ model: NSManagedObjectModel, _ location: SourceLocation) throws {
         let new = try MigratedStore(kind)
-        try new.open(model.copy() as? NSManagedObjectModel ?? model) { _ in }
+        let hasHistory = PostgreSQLTables(url).value("SELECT to_regclass('ocd_history')") != nil
+        try new.open(
+            model.copy() as? NSManagedObjectModel ?? model, [NSPersistentHistoryTrackingKey: hasHistory]
+        ) { _ in }
         func structure(_ store: MigratedStore) -> [String] {
             PostgreSQLTables(store.url).structure.map { row in
                 let isConstraint = row[0] == "constraint" && row[2]?.contains(" CHECK ") == true

@@ -24,7 +24,7 @@ package struct SQLMigrationPlan {
     /// The entities whose objects are moved one by one afterwards, and keep their keys.
     private let movedAsObjects: [Member]
     /// Whether objects are moved one by one afterwards, which may complete what rows lack.
-    let isPart: Bool
+    package let isPart: Bool
     private let classValues = ClassValues()
 
     /// The values from classes for attributes that rows do not have yet. Each is evaluated once in
@@ -164,7 +164,7 @@ package struct SQLMigrationPlan {
 
     /// The new entity of each former one whose keys stay, by its former number; removed entities
     /// have none.
-    var successors: [Int: Member] {
+    package var successors: [Int: Member] {
         Dictionary(
             (members.values + movedAsObjects).map { ($0.source.number, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -173,14 +173,14 @@ package struct SQLMigrationPlan {
     package var entityNumbers: [Int: Int] { successors.mapValues(\.target.number) }
 
     /// The former tables whose keys stay in a new one.
-    func formerTables(of table: SQLTable) -> [SQLTable] {
+    package func formerTables(of table: SQLTable) -> [SQLTable] {
         (members.values + movedAsObjects).filter { $0.target.table === table }.map(\.source.table)
     }
 
     func members(of table: SQLTable) -> [Member] { table.family.compactMap { members[$0.layout.index] } }
 
     /// The former table whose rows a new one takes; nil for a table of new entities.
-    package func formerTable(of table: SQLTable) -> SQLTable? { members(of: table).first?.source.table }
+    func formerTable(of table: SQLTable) -> SQLTable? { members(of: table).first?.source.table }
 
     // MARK: Rows
 

@@ -3,7 +3,7 @@ import Foundation
 
 // Migration of a store to the current version of the model.
 extension SQLiteStore: PartlyMigratingStore {
-    static func size(ofStoreAt url: URL) -> Int64 {
+    package static func size(ofStoreAt url: URL) -> Int64? {
         let files = ExternalFiles(storeURL: url)
         let paths = ["", "-wal"].map { files.storeURL.path + $0 } + files.namesOnDisk().map(files.path)
         return paths.reduce(0) { size, path in
