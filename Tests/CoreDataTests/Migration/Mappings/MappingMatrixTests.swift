@@ -148,6 +148,28 @@ struct MappingMatrixTests {
         #expect(try lines(stores.destination, isNew: true) == before)
     }
 
+    @Test(.enabled(if: StoreKind.allCases.contains(.postgreSQL)), arguments: [0, 5, 9, 18, 31])
+    func aStoreOnAServerIsReplacedByTheSame(choice: Int) throws {
+        let policies = Set(Self.names.enumerated().filter { choice & 1 << $0.offset != 0 }.map(\.element))
+        var generator = SeededGenerator(seed: UInt64(choice) + 1)
+        let stores = try MappedStores(from: .postgreSQL)
+        try fill(stores, &generator)
+        let before = try lines(stores.source, isNew: false)
+        let (former, new) = (Self.library(isNew: false), Self.library(isNew: true))
+        let mapping = NSMappingModel()
+        mapping.entityMappings = mappings(movedBy: policies, byRelationship: choice % 3 == 0)
+        for entity in mapping.entityMappings {
+            let name = entity.sourceEntityName ?? ""
+            entity.sourceEntityVersionHash = former.entitiesByName[name]?.versionHash
+            entity.destinationEntityVersionHash = new.entitiesByName[name]?.versionHash
+        }
+        let keys = PostgreSQLTables(stores.source.url).rows("SELECT id, name FROM shelf ORDER BY 1")
+        try stores.source.migrate(
+            to: new, [NSMigratePersistentStoresAutomaticallyOption: true, "OpenCoreDataMappingModels": [mapping]])
+        #expect(try lines(stores.source, isNew: true) == before)
+        #expect(PostgreSQLTables(stores.source.url).rows("SELECT id, name FROM shelf ORDER BY 1") == keys)
+    }
+
     /// The objects that go through a policy are those of its entity, and none of the others' awake.
     @Test func thePolicyOfOneEntityMovesNoObjectsOfOthers() throws {
         var generator = SeededGenerator(seed: 7)

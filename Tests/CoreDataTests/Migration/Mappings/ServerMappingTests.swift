@@ -123,13 +123,11 @@ struct ServerMappingTests {
         #expect(workSchemas == [])
     }
 
-    @Test(arguments: ["ItemPolicy", "GroupPolicy", "both"]) func anyChoiceOfExecutorsGivesTheSame(
-        choice: String
-    ) throws {
+    @Test(arguments: ["items", "groups", "both"]) func anyChoiceOfExecutorsGivesTheSame(choice: String) throws {
         let before = try store.open(versions.former()) { try uris($0) }
         try versions.addMapping(
-            policy: choice == "GroupPolicy" ? nil : "PlainPolicy",
-            groupPolicy: choice == "ItemPolicy" ? nil : "PlainPolicy", to: versions.new(), in: resources.url)
+            policy: choice == "groups" ? nil : "PlainPolicy",
+            groupPolicy: choice == "items" ? nil : "PlainPolicy", to: versions.new(), in: resources.url)
         try store.migrate(to: versions.new(), Self.recording)
         try store.open(versions.new(), Self.recording) { context in
             #expect(try uris(context) == before)
@@ -185,8 +183,9 @@ struct ServerMappingTests {
         try addMapping(policy: "OriginPolicy")
         try store.open(versions.new(), Self.recording) { _ in }
         let rights = """
-            SELECT bool_and(has_table_privilege('\(role)', t, 'SELECT') AND has_table_privilege('\(role)', t, 'UPDATE') \
-            AND NOT has_table_privilege('\(role)', t, 'DELETE'))::int FROM unnest(ARRAY['\(table)', 'ocd_store']) AS t
+            SELECT bool_and(has_table_privilege('\(role)', t, 'SELECT') AND \
+            has_table_privilege('\(role)', t, 'UPDATE') AND NOT has_table_privilege('\(role)', t, 'DELETE'))::int \
+            FROM unnest(ARRAY['\(table)', 'ocd_store']) AS t
             """
         #expect(tables.integer(rights) == 1)
     }
