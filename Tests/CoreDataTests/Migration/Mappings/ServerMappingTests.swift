@@ -243,6 +243,23 @@ struct ServerMappingTests {
         #expect(answers.withLock { $0 } == [1, 0])
     }
 
+    @Test func aStoreWhoseLocksAreLostStaysAsItWas() throws {
+        try addMapping(policy: "AskingPolicy")
+        let (url, before) = (store.url, store.content)
+        let error = errorThrown {
+            try AskingPolicy.$question.withValue({
+                let locks = "pg_locks WHERE relation = 'ocd_store'::regclass AND mode = 'ExclusiveLock'"
+                _ = PostgreSQLTables(url).rows("SELECT pg_terminate_backend(pid, 10000) FROM \(locks)")
+            }) {
+                try store.open(versions.new(), Self.recording) { _ in }
+            }
+        }
+        #expect(error?.domain == NSCocoaErrorDomain)
+        #expect(store.content == before)
+        try store.migrate(to: versions.new(), Self.recording)
+        #expect(workSchemas == [])
+    }
+
     @Test func aProgramThatHasItOpenIsRefusedAfterwards() throws {
         try addMapping(policy: "OriginPolicy")
         try store.open(versions.former(), Self.recording) { context in
@@ -252,6 +269,37 @@ struct ServerMappingTests {
             #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
             context.rollback()
         }
+    }
+
+    @Test func aSaveThatWaitsForTheMigrationIsRefused() throws {
+        try addMapping(policy: "AskingPolicy")
+        let (url, item) = (store.url, versions.item)
+        try store.open(versions.former(), Self.recording) { context in
+            let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            other.persistentStoreCoordinator = context.persistentStoreCoordinator
+            let saving = Mutex<OtherThread<Void>?>(nil)
+            try AskingPolicy.$question.withValue({
+                let save = OtherThread {
+                    try other.performAndWait {
+                        other.insert(item, ["name": "new"])
+                        try other.save()
+                    }
+                }
+                saving.withLock { $0 = save }
+                let tables = PostgreSQLTables(url)
+                let waiting = """
+                    SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+                    WHERE NOT l.granted AND c.relnamespace = current_schema()::regnamespace
+                    """
+                while tables.integer(waiting) == 0, !save.isOver {}
+            }) {
+                try store.open(versions.new(), Self.recording) { _ in }
+            }
+            let save = try #require(saving.withLock { $0 })
+            let error = try #require(errorThrown { try save.value() })
+            #expect(error.code == NSPersistentStoreIncompatibleVersionHashError, "\(error)")
+        }
+        #expect(tables.integer("SELECT count(*) FROM \(table)") == 6)
     }
 
     @Test func twoProgramsThatMigrateAtOnceMigrateOnce() throws {
