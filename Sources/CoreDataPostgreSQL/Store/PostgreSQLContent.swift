@@ -155,25 +155,42 @@ struct PostgreSQLContent {
         )
     }
 
-    /// Returns the statements that give roles the rights to tables that they have, each with the
-    /// name of the table.
-    func grants(_ connection: PostgreSQLConnection) throws -> [(table: String, statement: String)] {
+    /// A statement that gives a role a right to a table or function, and the name of that.
+    typealias Grant = (object: String, statement: String)
+
+    /// Returns the statements that give roles the rights that they have.
+    func grants(_ connection: PostgreSQLConnection) throws -> [Grant] {
         var arguments = WireArguments(text: schema)
         try arguments.append(list: tables.map(StoredValue.string), of: WireType.text)
-        var grants: [(table: String, statement: String)] = []
+        var grants: [Grant] = []
         try connection.execute(
             WireStatement(
                 """
-                SELECT c.relname::text, format('GRANT %s ON TABLE %I TO %s%s', a.privilege_type, c.relname, \
+                SELECT o.name, format('GRANT %s ON %s %s TO %s%s', a.privilege_type, o.kind, o.name, \
                 CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END, \
-                CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END) FROM pg_catalog.pg_class c \
-                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace, pg_catalog.aclexplode(c.relacl) a \
-                WHERE n.nspname = $1 AND c.relname::text = ANY($2) AND a.grantee <> c.relowner ORDER BY 2
+                CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END) FROM pg_catalog.pg_namespace n, \
+                LATERAL (SELECT 'TABLE' AS kind, quote_ident(relname) AS name, relacl AS acl, relowner AS owner \
+                FROM pg_catalog.pg_class WHERE relnamespace = n.oid AND relname::text = ANY($2) \
+                UNION ALL SELECT 'FUNCTION', oid::regprocedure::text, proacl, proowner FROM pg_catalog.pg_proc \
+                WHERE pronamespace = n.oid AND left(proname::text, 4) = 'ocd_') o, pg_catalog.aclexplode(o.acl) a \
+                WHERE n.nspname = $1 AND a.grantee <> o.owner ORDER BY 2
                 """, arguments)
         ) { row in
             grants.append((row.string(0) ?? "", row.string(1) ?? ""))
         }
         return grants
+    }
+
+    /// Runs those of the statements whose table or function exists.
+    static func restore(_ grants: [Grant], _ connection: PostgreSQLConnection) throws {
+        var arguments = WireArguments()
+        try arguments.append(list: grants.map { .string($0.object) }, of: WireType.text)
+        let present = try connection.texts(
+            WireStatement(
+                "SELECT n FROM unnest($1) AS n WHERE CASE WHEN right(n, 1) = ')' THEN to_regprocedure(n)::oid "
+                    + "ELSE to_regclass(n)::oid END IS NOT NULL", arguments)
+        )
+        for grant in grants where present.contains(grant.object) { try connection.wire.run(grant.statement) }
     }
 
     // MARK: Dropping

@@ -14,7 +14,7 @@ extension PostgreSQLStore {
 ///
 /// The schemas may be in one database or in two. The source is read in one snapshot, while other
 /// programs use it. The destination changes in one transaction; roles keep their rights to tables
-/// whose names stay. Rows pass from one connection to the other as they arrive, so that the memory
+/// and functions whose names stay. Rows pass from one connection to the other as they arrive, so that the memory
 /// used does not depend on their number.
 struct PostgreSQLReplacement {
     private let source: PostgreSQLConnection
@@ -94,8 +94,7 @@ struct PostgreSQLReplacement {
         // The row that marks the schema as a store comes last.
         try copyTables(PostgreSQLHousekeeping.columns.reversed())
         try schema.run(schema.afterRows(), destination)
-        let tables = try PostgreSQLContent.present(grants.map(\.table), destination, address.schema)
-        try schema.run(grants.filter { tables.contains($0.table) }.map(\.statement), destination)
+        try PostgreSQLContent.restore(grants, destination)
     }
 
     private func copyRows(_ mapping: SQLMapping) throws {

@@ -176,9 +176,13 @@ struct ServerMappingTests {
         #expect(tables.rows(changes) == before)
     }
 
-    @Test func rolesKeepTheirRightsToTables() throws {
+    @Test func rolesKeepTheirRights() throws {
         let role = "reader_\(versions.suffix.lowercased())"
-        #expect(tables.execute("CREATE ROLE \(role); GRANT SELECT, UPDATE ON \(table), ocd_store TO \(role)"))
+        #expect(
+            tables.execute(
+                "CREATE ROLE \(role); GRANT SELECT, UPDATE ON \(table), ocd_store TO \(role); "
+                    + "REVOKE EXECUTE ON FUNCTION ocd_functions() FROM PUBLIC; GRANT EXECUTE ON FUNCTION ocd_functions() TO \(role)"
+            ))
         defer { _ = tables.execute("DROP OWNED BY \(role); DROP ROLE \(role)") }
         try addMapping(policy: "OriginPolicy")
         try store.open(versions.new(), Self.recording) { _ in }
@@ -188,6 +192,8 @@ struct ServerMappingTests {
             FROM unnest(ARRAY['\(table)', 'ocd_store']) AS t
             """
         #expect(tables.integer(rights) == 1)
+        let grants = "SELECT count(*) FROM pg_proc p, aclexplode(p.proacl) a WHERE a.grantee = '\(role)'::regrole"
+        #expect(tables.integer(grants) == 1)
     }
 
     // MARK: What fails
