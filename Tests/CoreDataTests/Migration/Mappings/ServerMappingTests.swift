@@ -181,7 +181,8 @@ struct ServerMappingTests {
         #expect(
             tables.execute(
                 "CREATE ROLE \(role); GRANT SELECT, UPDATE ON \(table), ocd_store TO \(role); "
-                    + "REVOKE EXECUTE ON FUNCTION ocd_functions() FROM PUBLIC; GRANT EXECUTE ON FUNCTION ocd_functions() TO \(role)"
+                    + "REVOKE EXECUTE ON FUNCTION ocd_functions() FROM PUBLIC; "
+                    + "GRANT EXECUTE ON FUNCTION ocd_functions() TO \(role)"
             ))
         defer { _ = tables.execute("DROP OWNED BY \(role); DROP ROLE \(role)") }
         try addMapping(policy: "OriginPolicy")
