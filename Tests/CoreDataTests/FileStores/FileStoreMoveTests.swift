@@ -120,6 +120,29 @@ struct FileStoreMoveTests {
         let note = try #require(try migrated.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first)
         #expect(note.value(forKey: "title") as? String == "a")
     }
+
+    @Test(arguments: FileStoreType.allCases) func aLinkStaysWhenAMappingIsInferred(type: FileStoreType) throws {
+        let (context, store) = try add(former(), type.rawValue, "source")
+        let note = NSManagedObject(
+            entity: context.persistentStoreCoordinator!.managedObjectModel.entities[0], insertInto: context)
+        note.setValue("a", forKey: "text")
+        try context.save()
+        let uri = note.objectID.uriRepresentation()
+        try context.persistentStoreCoordinator?.remove(store)
+        let link = folder.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "source")
+        let bundle = try VersionedModelFolder([former(), new()], in: folder.url)
+        let migrated = try add(
+            try bundle.current(), type.rawValue, "link",
+            [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+        ).context
+        let found = try #require(try migrated.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first)
+        #expect(found.value(forKey: "title") as? String == "a")
+        #expect(found.objectID.uriRepresentation().host == uri.host)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "source")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+        #expect(files == ["Model.momd", "link", "source"])
+    }
 }
 
 /// A compiled model of several versions, the last of them current.

@@ -15,7 +15,9 @@ struct FollowedDependentRowTests {
         let track = NSEntityDescription("Track", class: "NSManagedObject", [.init("name", .stringAttributeType)])
         relate(list, "entries", toMany: true, entry, inverse: "list")
         list.properties += [NSRelationshipDescription("tracks", to: track, toMany: true)]
-        return NSManagedObjectModel([list, entry, track])
+        let label = NSEntityDescription("Label", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        label.properties += [NSRelationshipDescription("track", to: track)]
+        return NSManagedObjectModel([list, entry, track, label])
     }
 
     private func context(_ url: URL, _ type: String) throws -> NSManagedObjectContext {
@@ -80,5 +82,33 @@ struct FollowedDependentRowTests {
         second.setValue(Set([track]), forKey: "tracks")
         try other.save()
         #expect(wait(upTo: 60) { counts() == [0, 1] })
+    }
+
+    /// The server clears such references. The history names the deleted object and the renamed one,
+    /// and not the row that led to the first.
+    @Test(.stores(StoreKind.allCases.filter { $0 == .postgreSQL }))
+    func aReferenceWithoutAnInverseEndsWithItsObject() throws {
+        let folder = try TemporaryFolder()
+        let kind = StoreKind.current
+        let url = try #require(kind.url(folder.file("lists.sqlite")))
+        let (other, held) = (try context(url, kind.type), try context(url, kind.type))
+        let track = try insert("Track", ["name": "T"], into: other)
+        let made = try insert("List", ["name": "A"], into: other)
+        _ = try insert("Label", ["name": "L", "track": track], into: other)
+        let (list, label) = try held.performAndWait {
+            let labels = try held.fetch(NSFetchRequest<NSManagedObject>(entityName: "Label"))
+            return (try self.list("A", in: held), try #require(labels.first))
+        }
+        #expect(held.performAndWait { label.value(forKey: "name") as? String } == "L")
+        func rename(_ name: String) throws {
+            made.setValue(name, forKey: "name")
+            try other.save()
+            #expect(wait(upTo: 60) { held.performAndWait { list.value(forKey: "name") as? String == name } })
+        }
+        // The first change after the store was opened is merged whatever the history names.
+        try rename("B")
+        other.delete(track)
+        try rename("C")
+        #expect(held.performAndWait { label.value(forKey: "track") == nil })
     }
 }
