@@ -68,4 +68,40 @@ struct MigrationBackupTests {
         coordinator.addPersistentStore(with: description) { _, _ in }
         #expect(progress.isFinished)
     }
+
+    @Test(arguments: [true, false]) func aFileThatIsNoStoreIsNotReplaced(inStages: Bool) throws {
+        let new = Self.version(text("unit"))
+        var options = options(backup.url)
+        if inStages {
+            let stage = NSCustomMigrationStage(migratingFrom: Self.version().reference, to: new.reference)
+            options[NSPersistentStoreStagedMigrationManagerOptionKey] = NSStagedMigrationManager([stage])
+        }
+        let letter = Data("a letter".utf8)
+        try letter.write(to: backup.url)
+        let error = try store.refusal(new, options)
+        #expect(error.code == NSMigrationError)
+        #expect(error.localizedDescription.contains(backup.url.path))
+        #expect(try Data(contentsOf: backup.url) == letter)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: backup.folder.url.path).count == 1)
+        try FileManager.default.removeItem(at: backup.url)
+        try store.migrate(to: new, options)
+        #expect(backup.file.column("SELECT ZNAME FROM ZITEM") == ["bolt"])
+    }
+
+    @Test func aFolderIsNotReplaced() throws {
+        try FileManager.default.createDirectory(at: backup.url, withIntermediateDirectories: true)
+        let error = try store.refusal(Self.version(text("unit")), options(backup.url))
+        #expect(error.code == NSMigrationError)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: backup.url.path).isEmpty)
+    }
+
+    @Test func aCopyStaysWhenTheMigrationFails() throws {
+        try store.open(Self.version()) { $0.insert("Item", ["name": "bolt"]) }
+        let unique = Self.version(text("unit"))
+        unique.entities[0].uniquenessConstraints = [["name"]]
+        let error = try store.refusal(unique, options(backup.url))
+        #expect(error.code == NSMigrationConstraintViolationError)
+        let names = try backup.open(Self.version(), [:]) { try $0.values("Item", "name", as: String.self) }
+        #expect(names == ["bolt", "bolt"])
+    }
 }

@@ -146,6 +146,46 @@ struct MixedExecutorTests {
         try stores.migrate(from: version(isNew: false), to: version(isNew: true), by: mappings(PlainPolicy.self))
         #expect(stores.destination.file.rows("SELECT ZNAME, ZOWNER FROM ZITEM") == [["bolt", "1"]])
     }
+
+    /// The database copies both kinds of owners, and a policy makes the books.
+    @Test(arguments: [true, false]) func ownersOfSeveralEntitiesAreKept(toMany: Bool) throws {
+        func version(isNew: Bool) -> NSManagedObjectModel {
+            let (owner, rack, wall) = (entity("Owner", text("name")), entity("Rack"), entity("Wall"))
+            let book = entity("Book", text("name"))
+            owner.isAbstract = true
+            owner.subentities = [rack, wall]
+            if toMany {
+                relate(owner, "books", toMany: true, book, inverse: "owners", inverseToMany: true)
+            } else {
+                relate(owner, "book", book, inverse: "owners", inverseToMany: true)
+            }
+            if isNew { book.properties += [text("label")] }
+            return model(owner, rack, wall, book)
+        }
+        let stores = try MappedStores()
+        try stores.source.open(version(isNew: false)) { context in
+            let book = context.insert("Book", ["name": "b"])
+            for (number, kind) in ["Rack", "Wall", "Rack", "Wall"].enumerated() {
+                let owner = context.insert(kind, ["name": "\(kind)\(number)"])
+                owner.setValue(toMany ? NSSet(object: book) : book, forKey: toMany ? "books" : "book")
+            }
+        }
+        let key = toMany ? "books" : "book"
+        let owners = ["Rack", "Wall"].map { name in
+            mapping(
+                name, from: name, to: name, attributes: ["name": "$source.name"],
+                relationships: [key: instances("Books", key)])
+        }
+        let books = mapping(
+            "Books", from: "Book", to: "Book", attributes: ["name": "$source.name"], policy: PlainPolicy.self)
+        try stores.migrate(from: version(isNew: false), to: version(isNew: true), by: owners + [books])
+        try stores.destination.open(version(isNew: true), [:]) { context in
+            let book = try #require(try context.objects("Book").first)
+            let found = book.value(forKey: "owners") as? Set<NSManagedObject> ?? []
+            let names = found.map { $0.value(forKey: "name") as? String ?? "" }.sorted()
+            #expect(names == ["Rack0", "Rack2", "Wall1", "Wall3"])
+        }
+    }
 }
 
 /// Makes one object of all sources with a name.

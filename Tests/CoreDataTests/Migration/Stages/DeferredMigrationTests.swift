@@ -139,4 +139,36 @@ struct DeferredMigrationTests {
         let error = try store.refusal(unique, Self.deferring)
         #expect(error.code == 134111)
     }
+
+    /// What the first program has left is no work on a store of another version.
+    @Test(arguments: [true, false]) func nothingIsDoneToAStoreThatAnotherProgramHasMigrated(oneTask: Bool) throws {
+        let coordinator = try coordinator()
+        let third = model(entity("Item", text("name"), number("count", optional: false, default: 3), text("note")))
+        try store.open(third) { _ in }
+        let error = errorThrown {
+            if oneTask {
+                try coordinator.finishDeferredLightweightMigrationTask()
+            } else {
+                try coordinator.finishDeferredLightweightMigration()
+            }
+        }
+        #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError)
+        #expect(indexes.isEmpty)
+        try close(coordinator)
+        try store.expectSoundness(third, #_sourceLocation)
+        let counts = try store.open(third, [:]) { try $0.values("Item", "count", as: Int.self) }
+        #expect(counts == [3])
+    }
+
+    @Test func whatAnotherProgramHasFinishedIsDone() throws {
+        let first = try coordinator()
+        let second = try coordinator(MigratedStore.automatic)
+        try second.finishDeferredLightweightMigration()
+        try close(second)
+        try first.finishDeferredLightweightMigration()
+        let added = try #require(first.persistentStores.first)
+        #expect(first.metadata(for: added)[Self.key] == nil)
+        try close(first)
+        try store.expectSoundness(self.second, #_sourceLocation)
+    }
 }
