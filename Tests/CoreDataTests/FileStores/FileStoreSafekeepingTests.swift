@@ -151,7 +151,10 @@ private final class TwoRootsTransformer: ValueTransformer, @unchecked Sendable {
     }
 
     override func reverseTransformedValue(_ value: Any?) -> Any? {
-        guard let data = value as? Data, let archive = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
+        // Decoding a root that is missing would end the program.
+        guard let data = value as? Data, let archive = try? NSKeyedUnarchiver(forReadingFrom: data),
+            archive.containsValue(forKey: "second")
+        else { return nil }
         return archive.decodeObject(of: NSString.self, forKey: "second")
     }
 }
