@@ -86,8 +86,8 @@ struct PostgreSQLAlteration {
             "ALTER TABLE \(table) RENAME COLUMN \(dialect.identifier(from)) TO \(dialect.identifier(to))"
         }
         let steps =
-            renamed.enumerated().map { statement($1.0, "former_\($0)") }
-            + renamed.enumerated().map { statement("former_\($0)", $1.1) }
+            renamed.enumerated().map { statement($1.0, SQLMigrationPlan.formerName("\($0)")) }
+            + renamed.enumerated().map { statement(SQLMigrationPlan.formerName("\($0)"), $1.1) }
         if !steps.isEmpty { try connection.wire.run(steps.joined(separator: "; ")) }
     }
 

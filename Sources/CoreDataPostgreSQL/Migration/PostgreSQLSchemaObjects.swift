@@ -28,7 +28,8 @@ struct PostgreSQLSchemaObjects {
         newKeys = PostgreSQLSchema(mapping: plan.target, schema: schema).foreignKeys()
         derivations = SQLSchema(mapping: plan.source).derivations()
         remaining = plan.keptTables.union(plan.alterations.map(\.source))
-        unrenamed = plan.keptTables.union(plan.alterations.filter { $0.source == $0.target.name }.map(\.source))
+        unrenamed = plan.keptTables.union(
+            plan.alterations.filter { $0.source == $0.target.name && $0.renamedColumns.isEmpty }.map(\.source))
     }
 
     private static func indexes(_ connection: PostgreSQLConnection, _ schema: String) throws -> Set<String> {

@@ -43,20 +43,58 @@ struct ReusedNameMigrationTests {
         try store.migrate(to: version(isNew: true))
     }
 
-    @Test func uniqueIsWhatHasTheNameNow() throws {
+    @Test(arguments: StoreKind.persistent) func uniqueIsWhatHasTheNameNow(kind: StoreKind) throws {
         func version(isNew: Bool) -> NSManagedObjectModel {
             let item = entity("Item", text("name"))
             if isNew { item.properties.append(text("title", was: "name")) }
             item.uniquenessConstraints = [["name"]]
             return model(item)
         }
-        let store = try MigratedStore()
+        let store = try MigratedStore(kind)
         try store.open(version(isNew: false)) { $0.insert("Item", ["name": "bolt"]) }
         try store.migrate(to: version(isNew: true))
         let new = ["name": "nut", "title": "bolt"]
         try store.open(version(isNew: true)) { $0.insert("Item", new) }
         let error = errorThrown { try store.open(version(isNew: true)) { _ = $0.insert("Item", new) } }
         #expect(error?.code == CocoaError.managedObjectConstraintMerge.rawValue)
+    }
+
+    /// Foreign key and index of `group` are those of `team`.
+    @Test(arguments: StoreKind.persistent) func aRelationshipHasAKeyOfItsOwn(kind: StoreKind) throws {
+        func version(_ names: [(now: String, former: String?)]) -> NSManagedObjectModel {
+            let item = NSEntityDescription("Item", class: "NSManagedObject", [text("name")])
+            let group = entity("Group", text("name"))
+            for (now, former) in names {
+                let relationship = NSRelationshipDescription(now, to: group)
+                relationship.renamingIdentifier = former
+                item.properties.append(relationship)
+            }
+            return model(item, group)
+        }
+        let store = try MigratedStore(kind)
+        try store.migrate(to: version([("group", nil)]))
+        try store.migrate(to: version([("team", "group"), ("group", "another")]))
+    }
+
+    @Test(arguments: StoreKind.persistent) func attributesExchangeTheirUniqueNames(kind: StoreKind) throws {
+        func version(isNew: Bool) -> NSManagedObjectModel {
+            let item = entity(
+                "Item", text("name", was: isNew ? "zip" : nil), text("zip", was: isNew ? "name" : nil), text("note"))
+            // The name alone is no other version.
+            if isNew { item.properties.append(text("more")) }
+            item.uniquenessConstraints = [["name"]]
+            return model(item)
+        }
+        let store = try MigratedStore(kind)
+        try store.open(version(isNew: false)) { $0.insert("Item", ["name": "a", "zip": "z"]) }
+        try store.migrate(to: version(isNew: true))
+    }
+
+    @Test(arguments: StoreKind.persistent) func anAttributeMayBeCalledLikeAColumnThatIsPutAside(kind: StoreKind) throws
+    {
+        let store = try MigratedStore(kind)
+        try store.open(model(entity("Item", text("name"), text("former_0")))) { $0.insert("Item", ["name": "x"]) }
+        try store.migrate(to: model(entity("Item", text("title", was: "name"), text("former_0"), text("more"))))
     }
 
     @Test(arguments: StoreKind.persistent) func theNewAttributeMayBeOfAnotherType(kind: StoreKind) throws {

@@ -77,7 +77,7 @@ package struct SQLTableAlteration {
     }
 
     /// The columns whose names change.
-    var renamedColumns: [(former: String, name: String)] {
+    package var renamedColumns: [(former: String, name: String)] {
         columns.compactMap { name, origin in
             origin.column.flatMap { $0 == name ? nil : (former: $0, name: name) }
         }
