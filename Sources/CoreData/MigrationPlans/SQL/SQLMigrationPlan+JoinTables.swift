@@ -65,6 +65,19 @@ extension SQLMigrationPlan {
         }
     }
 
+    /// Returns the condition on a row whose to-one relationship has a new to-one inverse: of the rows
+    /// that led to one object, the inverse leads to one (`keysOfFormerPairs`), and the others lead
+    /// nowhere.
+    func chosenByInverse(_ relationship: NSRelationshipDescription) -> SQLText? {
+        guard let inverse = relationship.inverseRelationship, !inverse.isToMany, inverse !== relationship,
+            let links = inference.links[ObjectIdentifier(inverse)], links.mayLeadToSeveral,
+            let former = formerPairs(of: inverse), former.storage.destination == naming.key, let condition = former.all
+        else { return nil }
+        let key = "s." + dialect.identifier(naming.key)
+        return SQLText("\(key) IN (SELECT min(\(key)) FROM ") + SQLText(table: former.storage.table) + " s WHERE "
+            + condition + " GROUP BY s.\(dialect.identifier(former.storage.owner)))"
+    }
+
     /// Returns the values that a hidden key column gets from the row that is copied.
     func hiddenLink(_ column: SQLColumn, in table: SQLTable) -> Link {
         guard let relationship = column.property as? NSRelationshipDescription,

@@ -27,7 +27,8 @@ extension SQLMigrationPlan {
         let ends = Ends(destination, newDestination, self)
         guard !ends.kept.isEmpty, let table = ends.table else { return Link() }
         let key = "s." + dialect.identifier(former.name)
-        let condition = ends.condition(on: key)
+        let conditions = [ends.condition(on: key), slot.relationship.flatMap(chosenByInverse)].compactMap { $0 }
+        let condition = conditions.isEmpty ? nil : SQLText.joined(conditions, by: " AND ")
         func limited(_ value: SQLRowCopy.Value) -> SQLRowCopy.Value {
             guard let condition else { return value }
             return .sql("CASE WHEN " + condition + " THEN " + value.text(target) + " END")
@@ -41,9 +42,10 @@ extension SQLMigrationPlan {
                 link.entity = limited(.sql(SQLText("CASE WHEN \(key) IS NOT NULL THEN \(number) END")))
             } else {
                 let number = renumbered(naming.entity, ends.kept, alone: false, alias: "d")
-                link.entity = .sql(
-                    "(SELECT " + number.text(target) + " FROM " + SQLText(table: table.name)
-                        + " d WHERE d.\(dialect.identifier(naming.key)) = \(key))")
+                link.entity = limited(
+                    .sql(
+                        "(SELECT " + number.text(target) + " FROM " + SQLText(table: table.name)
+                            + " d WHERE d.\(dialect.identifier(naming.key)) = \(key))"))
             }
         }
         return link

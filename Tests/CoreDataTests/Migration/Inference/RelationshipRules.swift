@@ -48,6 +48,7 @@ enum RelationshipRules {
     private static let turned = ["Shelf A books=y>x", "Shelf B", "Book x shelf=A", "Book y shelf=A", "Book z"]
     private static let onlyBooks = ["Shelf A books=x,y", "Shelf B", "Book x", "Book y", "Book z"]
     private static let onlyShelf = ["Shelf A", "Shelf B", "Book x shelf=A", "Book y shelf=A", "Book z"]
+    private static let required = ["Shelf A", "Shelf B", "Book x shelf=A", "Book y shelf=A"]
     private static let shared = [
         "Shelf A books=x,y", "Shelf B books=y", "Book x shelf=A", "Book y shelf=A,B", "Book z",
     ]
@@ -178,6 +179,21 @@ enum RelationshipRules {
             "a one-way to-one relationship gets a to-one inverse",
             library(oneToOne.map { $0.replacing(" books=x", "") }, books: nil), library(oneToOne, .one),
             forward: .gives(oneToOne), backward: .gives(oneToOne.map { $0.replacing(" books=x", "") })),
+        InferenceRule(
+            "a one-way to-one relationship gets a to-one inverse, where two objects lead to one",
+            library(onlyShelf, books: nil), library(oneToOne, .one), forward: .gives(oneToOne),
+            backward: .gives(oneToOne.map { $0.replacing(" books=x", "") })),
+        InferenceRule(
+            "a to-one relationship gets a new inverse, which is to-one",
+            library(oneToMany.map { $0.replacing("books", "volumes") }, books: "volumes"), library(oneToOne, .one),
+            forward: .gives(oneToOne), backward: .gives(oneToOne.map { $0.replacing("books", "volumes") })),
+        InferenceRule(
+            "a required to-one relationship gets a to-one inverse",
+            library(required, books: nil) { _, book in book.relationshipsByName["shelf"]?.isOptional = false },
+            library(Array(oneToOne.dropLast(2)), .one) { _, book in
+                book.relationshipsByName["shelf"]?.isOptional = false
+            },
+            forward: .lacks("Book.shelf"), backward: .gives(Array(required.dropLast()))),
     ]
 }
 
