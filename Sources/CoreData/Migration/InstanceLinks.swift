@@ -9,6 +9,8 @@ final class InstanceLinks {
         private var first: [NSManagedObjectID: NSManagedObjectID] = [:]
         private var others: [NSManagedObjectID: [NSManagedObjectID]] = [:]
 
+        var isEmpty: Bool { first.isEmpty }
+
         /// - Returns: Whether the key is new.
         mutating func add(_ value: NSManagedObjectID, to key: NSManagedObjectID) -> Bool {
             if first[key] != nil {
@@ -29,7 +31,9 @@ final class InstanceLinks {
     private(set) var equalKeys: EqualKeys?
     private var destinations = Table()
     private var sources = Table()
+    /// Pairs of objects that were not written yet, and the place of each source's first one.
     private var pending: [(source: NSManagedObject, destination: NSManagedObject)] = []
+    private var firstPending: [ObjectIdentifier: Int] = [:]
     private var otherSources: [NSManagedObjectID] = []
     private var otherDestinations: [NSManagedObjectID] = []
 
@@ -40,30 +44,54 @@ final class InstanceLinks {
     init(_ equalKeys: EqualKeys? = nil) { self.equalKeys = equalKeys }
 
     func add(_ source: NSManagedObject, _ destination: NSManagedObject) {
+        if firstPending[ObjectIdentifier(source)] == nil { firstPending[ObjectIdentifier(source)] = pending.count }
         pending.append((source, destination))
     }
 
-    /// Gives the destinations of new pairs permanent IDs. Look-ups are complete afterwards.
-    ///
-    /// - Parameter key: Returns the key for a destination; nil for a new one.
-    func settle(_ key: (NSManagedObject, NSManagedObject) -> Int64?) throws {
-        if pending.isEmpty { return }
-        let pairs = pending.filter { $0.destination.managedObjectContext != nil }
-        pending.removeAll(keepingCapacity: true)
-        let unnamed = pairs.filter { $0.destination.objectID.isTemporaryID && !$0.destination.isDeleted }
-        var first: Set<NSManagedObjectID> = []
-        for (source, destination) in unnamed where first.insert(source.objectID).inserted {
-            if let key = key(source, destination), let store = destination.managedObjectContext?.onlyStoreNumber {
-                destination.take(key: key, store: store)
+    // MARK: New pairs
+
+    /// The destinations of new pairs, in their order.
+    func newDestinations(of source: NSManagedObject) -> [NSManagedObject] {
+        guard let first = firstPending[ObjectIdentifier(source)] else { return [] }
+        return pending[first...].compactMap { $0.source === source ? $0.destination : nil }.filter(Self.isThere)
+    }
+
+    var newDestinationsWithTemporaryID: [NSManagedObject] {
+        pending.map(\.destination).filter { Self.isThere($0) && $0.objectID.isTemporaryID }
+    }
+
+    /// Gives the first destination of each new pair's source the key of the source.
+    func keepKeys(store number: Int, where keepsKey: (NSManagedObject, NSManagedObject) -> Bool) {
+        var first: Set<ObjectIdentifier> = []
+        for (source, destination) in pending where destination.key == 0 && Self.isThere(destination) {
+            if first.insert(ObjectIdentifier(source)).inserted, keepsKey(source, destination) {
+                destination.take(key: source.key, store: number)
             }
         }
-        try unnamed.first?.destination.managedObjectContext?.obtainPermanentIDs(for: unnamed.map(\.destination))
-        for (source, destination) in pairs {
-            let (source, destination) = (source.objectID, destination.objectID)
+    }
+
+    /// Records the new pairs by their IDs, which must be permanent: the objects can be released.
+    func recordNewPairs() {
+        for (source, destination) in pending where Self.isThere(destination) {
             if equalKeys?.add(source, destination) == true { continue }
+            let (source, destination) = (source.objectID, destination.objectID)
             if destinations.add(destination, to: source) { otherSources.append(source) }
             if sources.add(source, to: destination) { otherDestinations.append(destination) }
         }
+        pending.removeAll(keepingCapacity: true)
+        firstPending.removeAll(keepingCapacity: true)
+    }
+
+    private static func isThere(_ object: NSManagedObject) -> Bool {
+        object.managedObjectContext != nil && !object.isDeleted
+    }
+
+    // MARK: Recorded pairs
+
+    func destinations(of source: NSManagedObject) -> [NSManagedObjectID] {
+        let equal = equalKeys?.destination(of: source)
+        if destinations.isEmpty { return equal.map { [$0] } ?? [] }
+        return (equal.map { [$0] } ?? []) + destinations[source.objectID]
     }
 
     func destinations(of source: NSManagedObjectID) -> [NSManagedObjectID] {
@@ -92,6 +120,8 @@ struct EqualKeys {
 
         func has(_ id: NSManagedObjectID) -> Bool { id.layout === layout }
 
+        func has(_ object: NSManagedObject) -> Bool { object.layout === layout }
+
         func id(with key: Int64) -> NSManagedObjectID { NSManagedObjectID(key: key, layout: layout, store: store) }
     }
 
@@ -104,6 +134,10 @@ struct EqualKeys {
         source.has(id) ? id.key.flatMap { has($0) ? destination.id(with: $0) : nil } : nil
     }
 
+    func destination(of object: NSManagedObject) -> NSManagedObjectID? {
+        source.has(object) && has(object.key) ? destination.id(with: object.key) : nil
+    }
+
     func source(of id: NSManagedObjectID) -> NSManagedObjectID? {
         destination.has(id) ? id.key.flatMap { has($0) ? source.id(with: $0) : nil } : nil
     }
@@ -114,19 +148,13 @@ struct EqualKeys {
     private func has(_ key: Int64) -> Bool { keys?.contains(Int(key)) ?? true }
 
     /// - Returns: Whether the pair is one of these entities with equal keys.
-    mutating func add(_ source: NSManagedObjectID, _ destination: NSManagedObjectID) -> Bool {
-        guard keys != nil, self.source.has(source), self.destination.has(destination), let key = source.key,
-            key == destination.key
+    mutating func add(_ source: NSManagedObject, _ destination: NSManagedObject) -> Bool {
+        guard keys != nil, self.source.has(source), self.destination.has(destination), source.key == destination.key
         else { return false }
-        keys?.insert(Int(key))
+        keys?.insert(Int(source.key))
         return true
     }
 
     /// The same without the pairs that were added.
     var withoutAdded: EqualKeys { EqualKeys(source: source, destination: destination, keys: keys.map { _ in [] }) }
-}
-
-extension NSManagedObjectContext {
-    /// The number of the store of a context that has one only.
-    fileprivate var onlyStoreNumber: Int? { persistentStoreCoordinator?.persistentStores.first?.number }
 }

@@ -26,6 +26,9 @@ final class MappingStep {
     /// The relationships of mappings that the database carries out, seen from the objects of this
     /// one.
     var otherEnds: [OtherEnd] = []
+    /// The attributes as they were last made: objects of one mapping nearly always have the same
+    /// two layouts.
+    private var attributeCopies: AttributeCopies?
 
     /// The inverse of a relationship that another mapping sets.
     struct OtherEnd {
@@ -68,6 +71,14 @@ final class MappingStep {
             attributeMappings, of: mapping, named: destination?.attributesByName, "attribute", source)
         relationships = try Self.values(
             relationshipMappings, of: mapping, named: destination?.relationshipsByName, "relationship", source)
+    }
+
+    /// How the attributes of an object are made from those of another one.
+    func copies(from source: EntityLayout, to destination: EntityLayout) -> AttributeCopies {
+        if let attributeCopies, attributeCopies.areFor(source, destination) { return attributeCopies }
+        let made = AttributeCopies(of: attributes, from: source, to: destination)
+        attributeCopies = made
+        return made
     }
 
     private static func entity(

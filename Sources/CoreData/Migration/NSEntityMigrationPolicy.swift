@@ -58,6 +58,12 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
         try manager.createRelationships(of: dInstance, in: mapping)
     }
 
+    /// Whether a class makes relationships in its own way.
+    final var relatesObjects: Bool { Self.relating.exists(in: type(of: self)) }
+
+    private static let relating = MethodOverride(
+        of: RelatingPolicyProbe.self, comparedWith: PlainPolicyProbe.self, in: NSEntityMigrationPolicy.self)
+
     /// Called when the relationships of the mapping's objects have been set. The default does
     /// nothing.
     open func endRelationshipCreation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
@@ -87,5 +93,15 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
     open func performPredicateFunction(_ selector: Selector, arguments: [Any?]) -> Any? {
         missingFunction = selector
         return nil
+    }
+}
+
+private final class PlainPolicyProbe: NSEntityMigrationPolicy {}
+
+private final class RelatingPolicyProbe: NSEntityMigrationPolicy {
+    override func createRelationships(
+        forDestination dInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
+        try super.createRelationships(forDestination: dInstance, in: mapping, manager: manager)
     }
 }

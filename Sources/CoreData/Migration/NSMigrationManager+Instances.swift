@@ -3,14 +3,20 @@ import Foundation
 // Pairs of objects, and the functions of `$manager` in expressions.
 extension NSMigrationManager {
     func destinationInstances(of steps: [MappingStep], from sources: [NSManagedObject]?) -> [NSManagedObject] {
-        settle(steps)
-        let ids =
-            sources?.flatMap { source in
-                let id = source.objectID
-                return steps.flatMap { $0.links.destinations(of: id) }
-            } ?? steps.flatMap { step in copiedSources(of: step).flatMap { step.links.destinations(of: $0) } }
-            + steps.flatMap(\.links.recordedDestinations)
-        return objects(ids, in: destinationContext)
+        guard let sources else {
+            settle(steps)
+            return objects(
+                steps.flatMap { step in copiedSources(of: step).flatMap { step.links.destinations(of: $0) } }
+                    + steps.flatMap(\.links.recordedDestinations), in: destinationContext)
+        }
+        // Pairs are looked up while they are new, too: policies ask for what was just made.
+        let found = sources.flatMap { source in
+            steps.flatMap { step in
+                step.links.destinations(of: source).map(destinationContext.object(with:))
+                    + step.links.newDestinations(of: source)
+            }
+        }
+        return Self.unique(found)
     }
 
     func sourceInstances(of step: MappingStep, of destinations: [NSManagedObject]?) -> [NSManagedObject] {
@@ -44,20 +50,39 @@ extension NSMigrationManager {
         do { for step in steps { try settle(step) } } catch { cancelMigrationWithError(error) }
     }
 
+    /// Makes the look-ups of a mapping by ID complete: its new pairs get permanent IDs.
     func settle(_ step: MappingStep) throws {
-        try step.links.settle { source, destination in
-            guard let sharers = step.keySharers, source.entity.rootEntity === step.source?.rootEntity,
-                destination.entity.rootEntity === step.destination?.rootEntity,
-                sharers.allSatisfy({ $0.links.destinations(of: source.objectID).isEmpty })
-            else { return nil }
-            return source.objectID.key
+        keepKeys(step)
+        let temporary = step.links.newDestinationsWithTemporaryID
+        if !temporary.isEmpty { try destinationContext.obtainPermanentIDs(for: temporary) }
+        step.links.recordNewPairs()
+    }
+
+    /// Gives new objects the keys of their sources, where no other mapping uses them.
+    func keepKeys(_ step: MappingStep) {
+        guard let sharers = step.keySharers, let root = step.source?.rootEntity,
+            let newRoot = step.destination?.rootEntity,
+            let store = destinationContext.persistentStoreCoordinator?.persistentStores.first
+        else { return }
+        step.links.keepKeys(store: store.number) { source, destination in
+            source.entity.rootEntity === root && destination.entity.rootEntity === newRoot
+                && sharers.allSatisfy { sharer in
+                    sharer.links.destinations(of: source).isEmpty
+                        && (sharer === step
+                            || sharer.links.newDestinations(of: source).allSatisfy { $0.key != source.key })
+                }
         }
     }
 
     private func objects(_ ids: [NSManagedObjectID], in context: NSManagedObjectContext) -> [NSManagedObject] {
-        if ids.count == 1 { return [context.object(with: ids[0])].filter { !$0.isDeleted } }
-        var known: Set<NSManagedObjectID> = []
-        return ids.filter { known.insert($0).inserted }.map { context.object(with: $0) }.filter { !$0.isDeleted }
+        Self.unique(ids.map(context.object(with:)))
+    }
+
+    /// The objects that were not deleted, each once.
+    private static func unique(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        if objects.count == 1 { return objects[0].isDeleted ? [] : objects }
+        var known: Set<ObjectIdentifier> = []
+        return objects.filter { !$0.isDeleted && known.insert(ObjectIdentifier($0)).inserted }
     }
 }
 

@@ -91,7 +91,7 @@ extension NSMigrationManager {
     // MARK: Relationships
 
     private func createRelationships(_ step: MappingStep) throws {
-        if step.hasOwnPolicy || !step.relationships.isEmpty || !step.otherEnds.isEmpty {
+        if step.policy.relatesObjects || !step.relationships.isEmpty || !step.otherEnds.isEmpty {
             try settle(step)
             // To-many relationships are loaded for a few owners at a time, when they are read.
             let sourceNames = step.source?.relationshipsByName.values.filter { !$0.isToMany }.map(\.name) ?? []
@@ -111,7 +111,7 @@ extension NSMigrationManager {
     /// Checks the rules of the destination model for all objects.
     private func validate() throws {
         let copied = steps.filter(\.isInSQL).compactMap(\.destination)
-        for entity in destinationModel.entities where !entity.isAbstract && destinationContext.holds(entity) {
+        for entity in destinationModel.entities where !entity.isAbstract && destinationContext.validates(entity) {
             if copied.contains(where: { $0 === entity }) {
                 try validate(
                     incompleteObjects(of: entity) + addedToCopies.filter { $0.entity === entity && isThere($0) })
@@ -190,7 +190,10 @@ extension NSMigrationManager {
     ) throws -> [NSManagedObject] {
         guard let name = ids.first?.entity.name else { return [] }
         let request = NSFetchRequest<NSManagedObject>(entityName: name)
-        request.predicate = NSPredicate(format: "SELF IN %@", Array(ids))
+        request.predicate = NSComparisonPredicate(
+            leftExpression: .expressionForEvaluatedObject(),
+            rightExpression: NSExpression(forConstantValue: Array(ids)),
+            modifier: .direct, type: .in)
         request.returnsObjectsAsFaults = false
         request.relationshipKeyPathsForPrefetching = names
         let read = try context.fetch(request)
@@ -201,26 +204,30 @@ extension NSMigrationManager {
     /// Writes the changes of the destination without validation, and releases its objects.
     private func write() throws {
         pendingBytes = 0
-        for step in steps { try settle(step) }
+        for step in steps { keepKeys(step) }
         let context = destinationContext
         if context.hasChanges, let coordinator = context.persistentStoreCoordinator {
             context.processPendingChanges()
             let copied = steps.filter(\.isInSQL).compactMap(\.destination)
-            let added = context.insertedObjects.filter { object in copied.contains { $0 === object.entity } }
+            let inserted = context.insertedObjects
             let request = NSSaveChangesRequest(
-                inserted: context.insertedObjects, updated: context.updatedObjects, deleted: context.deletedObjects,
-                locked: nil)
+                inserted: inserted, updated: context.updatedObjects, deleted: context.deletedObjects, locked: nil)
             try coordinator.execute(request, with: context)
-            addedToCopies += added.map(\.objectID)
+            if !copied.isEmpty {
+                addedToCopies += inserted.filter { object in copied.contains { $0 === object.entity } }.map(\.objectID)
+            }
         }
+        // The new objects have permanent IDs now.
+        for step in steps { step.links.recordNewPairs() }
         context.refreshAllObjects()
     }
 }
 
 extension NSManagedObjectContext {
-    /// Whether a store of the context holds an entity.
-    fileprivate func holds(_ entity: NSEntityDescription) -> Bool {
+    /// Whether a store of the context holds objects of an entity that have rules to break.
+    fileprivate func validates(_ entity: NSEntityDescription) -> Bool {
         guard let layout = modelLayout?.layoutByName[entity.name ?? ""] else { return false }
-        return persistentStoreCoordinator?.addedStores.contains { $0.holds(layout.index) } ?? false
+        return layout.objects.accessorTable.hooks.contains(.validation)
+            && persistentStoreCoordinator?.addedStores.contains { $0.holds(layout.index) } ?? false
     }
 }

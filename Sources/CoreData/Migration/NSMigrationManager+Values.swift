@@ -4,19 +4,35 @@ import Foundation
 extension NSMigrationManager {
     func createDestinationInstance(for source: NSManagedObject, in mapping: NSEntityMapping) throws {
         let step = try step(of: mapping)
-        guard let entity = step.destination, let name = entity.name else { return }
+        guard let name = step.destination?.name else { return }
         let object = NSEntityDescription.insertNewObject(forEntityName: name, into: destinationContext)
-        for value in step.attributes {
-            let made = try self.value(value, step, source, object)
-            // As in a migration by statements, a required attribute keeps its default.
-            if made == nil, let attribute = entity.attributesByName[value.name], !attribute.isOptional,
-                attribute.defaultValue != nil
-            {
-                continue
+        let copies = step.copies(from: source.layout, to: object.layout)
+        func evaluate(_ index: Int) throws {
+            let made = try value(step.attributes[index], step, source, object)
+            if made == nil, copies.keepsDefault[index] { return }
+            try set(made, step.attributes[index], of: object, step)
+        }
+        if MethodOverride.ofSetValue.exists(in: type(of: object)) {
+            for index in step.attributes.indices { try evaluate(index) }
+        } else {
+            for slots in copies.slots where !copy(slots.source, of: source, to: slots.destination, of: object) {
+                try evaluate(slots.index)
             }
-            try set(made, value, of: object, step)
+            for index in copies.expressions { try evaluate(index) }
         }
         associate(sourceInstance: source, withDestinationInstance: object, for: mapping)
+    }
+
+    /// - Returns: false for nil, which a class may replace (`setNilValueForKey(_:)`).
+    private func copy(
+        _ slot: Int, of source: NSManagedObject, to destination: Int, of object: NSManagedObject
+    ) -> Bool {
+        source.fireFaultIfNeeded(slot)
+        guard case .stored(let value) = source.currentValue(slot), !value.isNull else { return false }
+        if case .data(let data) = value { pendingBytes += data.count }
+        object.prepareForChange()
+        object.storeTracked(value, slot: destination)
+        return true
     }
 
     func createRelationships(of object: NSManagedObject, in mapping: NSEntityMapping) throws {

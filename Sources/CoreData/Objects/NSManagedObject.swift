@@ -320,7 +320,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, KeyPathNaming {
             setValue(value, forUndefinedKey: key)
             return
         }
-        if layout.slots[slot].kind.isScalar, (PropertyConversion.unwrapped(value) ?? NSNull()) is NSNull {
+        if layout.slots[slot].kind.isScalar, PropertyConversion.present(value) == nil {
             return setNilValueForKey(key)
         }
         setObjectValue(value, slot: slot)

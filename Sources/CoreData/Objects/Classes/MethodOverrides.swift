@@ -28,54 +28,71 @@ struct ObjectHooks: OptionSet {
 /// method differs from one that overrides nothing. If that place cannot be found, every class
 /// counts as overriding.
 struct MethodOverride {
-    private final class Plain: NSManagedObject {}
-    private final class Validating: NSManagedObject {
+    // Classes are found by name, private ones too: no entity should have the name of one of these.
+    private final class PlainProbe: NSManagedObject {}
+    private final class ValidatingProbe: NSManagedObject {
         override func validateValue(
             _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
         ) throws {
             try super.validateValue(value, forKey: key)
         }
     }
-    private final class ValidatingForInsert: NSManagedObject {
+    private final class ValidatingForInsertProbe: NSManagedObject {
         override func validateForInsert() throws { try super.validateForInsert() }
     }
-    private final class ValidatingForUpdate: NSManagedObject {
+    private final class ValidatingForUpdateProbe: NSManagedObject {
         override func validateForUpdate() throws { try super.validateForUpdate() }
     }
-    private final class Awaking: NSManagedObject {
+    private final class SettingProbe: NSManagedObject {
+        override func setValue(_ value: Any?, forKey key: String) { super.setValue(value, forKey: key) }
+    }
+    private final class AwakingProbe: NSManagedObject {
         override func awakeFromFetch() { super.awakeFromFetch() }
     }
-    private final class AboutToSave: NSManagedObject {
+    private final class AboutToSaveProbe: NSManagedObject {
         override func willSave() { super.willSave() }
     }
-    private final class Saved: NSManagedObject {
+    private final class SavedProbe: NSManagedObject {
         override func didSave() { super.didSave() }
     }
 
-    static let ofValidateValue = MethodOverride(of: Validating.self)
-    static let ofValidateForInsert = MethodOverride(of: ValidatingForInsert.self)
-    static let ofValidateForUpdate = MethodOverride(of: ValidatingForUpdate.self)
-    static let ofAwakeFromFetch = MethodOverride(of: Awaking.self)
-    static let ofWillSave = MethodOverride(of: AboutToSave.self)
-    static let ofDidSave = MethodOverride(of: Saved.self)
+    static let ofValidateValue = MethodOverride(of: ValidatingProbe.self)
+    static let ofValidateForInsert = MethodOverride(of: ValidatingForInsertProbe.self)
+    static let ofValidateForUpdate = MethodOverride(of: ValidatingForUpdateProbe.self)
+    static let ofSetValue = MethodOverride(of: SettingProbe.self)
+    static let ofAwakeFromFetch = MethodOverride(of: AwakingProbe.self)
+    static let ofWillSave = MethodOverride(of: AboutToSaveProbe.self)
+    static let ofDidSave = MethodOverride(of: SavedProbe.self)
 
+    private let baseClass: AnyClass
     private let wordOffset: Int?
 
-    private init(of probe: NSManagedObject.Type) { wordOffset = Self.offset(of: probe) }
+    private init(of probe: NSManagedObject.Type) {
+        self.init(of: probe, comparedWith: PlainProbe.self, in: NSManagedObject.self)
+    }
 
-    func exists(in objectClass: NSManagedObject.Type) -> Bool {
-        if objectClass == NSManagedObject.self { return false }
+    /// - Parameters:
+    ///   - probe: A subclass of the base class that overrides the method and nothing else.
+    ///   - plain: A subclass that overrides nothing.
+    init(of probe: AnyClass, comparedWith plain: AnyClass, in baseClass: AnyClass) {
+        self.baseClass = baseClass
+        wordOffset = Self.offset(of: probe, comparedWith: plain, in: baseClass)
+    }
+
+    /// - Parameter objectClass: The base class or one that inherits from it.
+    func exists(in objectClass: AnyClass) -> Bool {
+        if objectClass == baseClass { return false }
         guard let wordOffset else { return true }
         let metadata = unsafeBitCast(objectClass, to: UnsafePointer<UInt>.self)
-        let base = unsafeBitCast(NSManagedObject.self, to: UnsafePointer<UInt>.self)
+        let base = unsafeBitCast(baseClass, to: UnsafePointer<UInt>.self)
         return metadata[wordOffset] != base[wordOffset]
     }
 
     /// The word offset of the one method that a probe overrides; nil if it cannot be found.
-    private static func offset(of probe: NSManagedObject.Type) -> Int? {
-        let plain = words(of: Plain.self)
+    private static func offset(of probe: AnyClass, comparedWith plain: AnyClass, in baseClass: AnyClass) -> Int? {
+        let plain = words(of: plain)
         let overriding = words(of: probe)
-        let base = words(of: NSManagedObject.self)
+        let base = words(of: baseClass)
         let count = min(base.count, plain.count, overriding.count)
         let differing = (0..<count).filter { plain[$0] == base[$0] && overriding[$0] != base[$0] }
         return differing.count == 1 ? differing[0] : nil

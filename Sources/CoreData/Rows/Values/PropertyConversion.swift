@@ -11,7 +11,7 @@ enum PropertyConversion {
     static func value(from object: Any?, kind: ValueKind) -> AttributeValue? {
         switch kind {
         case .transformable, .composite, .undefined:
-            guard let object = unwrapped(object), !(object is NSNull) else { return .null }
+            guard let object = present(object) else { return .null }
             return .custom(CustomValue(object))
         default: return storedValue(from: object, kind: kind).map(AttributeValue.stored)
         }
@@ -20,7 +20,7 @@ enum PropertyConversion {
     /// Returns the value for an attribute that is kept without a transformer; nil for any other
     /// kind, too.
     static func storedValue(from object: Any?, kind: ValueKind) -> StoredValue? {
-        guard let object = unwrapped(object), !(object is NSNull) else { return .null }
+        guard let object = present(object) else { return .null }
         switch kind {
         case .int16:
             guard let number = integer(object) else { return nil }
@@ -122,16 +122,28 @@ enum PropertyConversion {
         guard let value else { return nil }
         // A mirror takes longer than all other work on a value.
         let type = type(of: value)
-        if type == String.self || type == Int.self || type == Double.self || type == Bool.self || type == Date.self {
+        if type == String.self || type == Int.self || type == Double.self || type == Bool.self || type == Date.self
+            || type == Int64.self || type == Int32.self || type == Int16.self || type == Float.self
+            || type == Data.self || type == UUID.self || type == URL.self || type == Decimal.self
+            || type is AnyClass
+        {
             return value
         }
-        if type is AnyClass { return value }
         let mirror = Mirror(reflecting: value)
         guard mirror.displayStyle == .optional else { return value }
         return unwrapped(mirror.children.first?.value)
     }
 
+    /// Returns the innermost value; nil for `NSNull`, which stands for nil, too.
+    static func present(_ value: Any?) -> Any? {
+        // A cast to a class is slow for other types.
+        guard let value = unwrapped(value), !(type(of: value) is AnyClass && value is NSNull) else { return nil }
+        return value
+    }
+
     private static func integer(_ object: Any) -> Int64? {
+        // A cast to a class first tries to make an object of the number.
+        if type(of: object) == Int64.self, let value = object as? Int64 { return value }
         switch object {
         case let value as Int: return Int64(value)
         case let value as NSNumber: return whole(value)

@@ -119,6 +119,89 @@ struct MigrationPolicyTests {
     }
 }
 
+/// Copies of attributes go the way that the class of the new object asks for.
+struct CopiedAttributeTests {
+    let stores: MappedStores
+    let former = model(entity("Item", text("name"), number("count")))
+
+    init() throws {
+        stores = try MappedStores()
+        try stores.source.open(former) { context in
+            for number in 1...40 { context.insert("Item", ["name": "i\(number)", "count": number]) }
+            context.insert("Item", [:])
+        }
+    }
+
+    @Test func aClassThatOverridesSetValueIsAskedForEachValue() throws {
+        let item = entity("Item", text("name"), number("count"))
+        item.managedObjectClassName = NSStringFromClass(ShoutingItem.self)
+        try stores.migrate(
+            from: former, to: model(item),
+            by: [
+                mapping(
+                    "ItemToItem", from: "Item", to: "Item",
+                    attributes: ["name": "$source.name", "count": "$source.count"], policy: FindingPolicy.self)
+            ])
+        let rows = stores.destination.file.rows("SELECT ZNAME, ZCOUNT FROM ZITEM ORDER BY Z_PK")
+        #expect(rows.count == 41)
+        #expect(rows.prefix(2) == [["i1!", "1"], ["i2!", "2"]])
+        #expect(stores.destination.file.column("SELECT count(*) FROM ZITEM WHERE ZNAME = 'nil!'") == ["1"])
+    }
+
+    @Test func pairsAreFoundBeforeAndAfterTheyAreWritten() throws {
+        let log = NSMutableArray()
+        try stores.migrate(
+            from: former, to: model(entity("Item", text("name"), number("count"))),
+            by: [
+                mapping(
+                    "ItemToItem", from: "Item", to: "Item", attributes: ["name": "$source.name"],
+                    policy: FindingPolicy.self)
+            ]
+        ) { $0.userInfo = ["log": log] }
+        #expect(log as? [String] == Array(repeating: "2 new, 1 after a deletion", count: 41) + ["41 in the end"])
+        #expect(stores.destination.file.column("SELECT count(*) FROM ZITEM") == ["41"])
+    }
+}
+
+/// Says that it was asked.
+final class ShoutingItem: NSManagedObject {
+    override func setValue(_ value: Any?, forKey key: String) {
+        super.setValue(key == "name" ? "\(value ?? "nil")!" : value, forKey: key)
+    }
+}
+
+/// Adds a second object to what the mapping makes, and deletes it again; looks for both.
+final class FindingPolicy: NSEntityMigrationPolicy {
+    private func note(_ text: String, _ manager: NSMigrationManager) {
+        (manager.userInfo?["log"] as? NSMutableArray)?.add(text)
+    }
+
+    override func createDestinationInstances(
+        forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        func found() -> [NSManagedObject] {
+            manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [sInstance, sInstance])
+        }
+        let first = found().first
+        let second = NSEntityDescription.insertNewObject(forEntityName: "Item", into: manager.destinationContext)
+        manager.associate(sourceInstance: sInstance, withDestinationInstance: second, for: mapping)
+        let both = found()
+        #expect(both.first === first)
+        #expect(both.last === second)
+        manager.destinationContext.delete(second)
+        note("\(both.count) new, \(found().count) after a deletion", manager)
+    }
+
+    override func endInstanceCreation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {
+        let sources = try manager.sourceContext.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
+        let found = sources.flatMap {
+            manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [$0])
+        }
+        note("\(Set(found.map(\.objectID)).count) in the end", manager)
+    }
+}
+
 /// Writes its steps into the manager's user info, and fails at the one that it names.
 final class LoggingPolicy: NSEntityMigrationPolicy {
     private func note(_ step: String, _ mapping: NSEntityMapping, _ manager: NSMigrationManager) throws {
