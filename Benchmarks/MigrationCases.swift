@@ -27,6 +27,7 @@ extension Harness {
         try addAttribute()
         try renameAndRelate()
         try moveByPolicy()
+        try openBinary()
     }
 
     // MARK: Models
@@ -110,7 +111,7 @@ extension Harness {
     }
 
     private func addAttribute() throws {
-        let name = "M1 add an attribute with a default to 1,000,000 rows"
+        let name = "V1 add an attribute with a default to 1,000,000 rows"
         guard wants(name) else { return }
         let count = BenchmarkModel.attribute("k", .integer64AttributeType)
         (count.isOptional, count.defaultValue) = (false, Int64(7))
@@ -120,7 +121,7 @@ extension Harness {
     }
 
     private func renameAndRelate() throws {
-        let name = "M2 rename, add a relationship, 1,000,000 rows"
+        let name = "V2 rename, add a relationship, 1,000,000 rows"
         guard wants(name) else { return }
         let former = Self.version(besides: [Self.place()])
         let place = Self.place()
@@ -134,7 +135,7 @@ extension Harness {
     // MARK: Policies
 
     private func moveByPolicy() throws {
-        let name = "M3 a policy in Swift over 200,000 rows"
+        let name = "V3 a policy in Swift over 200,000 rows"
         guard wants(name) else { return }
         let url = try store(Self.version(), 200_000)
         try compare(name, bound: 6) {
@@ -148,7 +149,7 @@ extension Harness {
         }
         let growth = try Self.childGrowth("policy", url.path)
         record(
-            "M3 growth of the resident set in MB", ratio: growth / 1e6, bound: 100,
+            "V3 growth of the resident set in MB", ratio: growth / 1e6, bound: 100,
             detail: String(format: "%.1f MB", growth / 1e6))
         remove(url)
     }
@@ -184,4 +185,69 @@ extension Harness {
         sqlite3_finalize(insert)
         try made.execute("COMMIT")
     }
+
+    // MARK: Binary stores
+
+    /// Opens a binary store and fetches all objects, against its archive read by Foundation.
+    private func openBinary() throws {
+        let name = "V4 open a binary store of 100,000 objects"
+        guard wants(name) else { return }
+        let url = newURL()
+        defer { remove(url) }
+        let model = Self.version()
+        func opened() throws -> (NSPersistentStoreCoordinator, NSManagedObjectContext) {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            _ = try coordinator.addPersistentStore(ofType: NSBinaryStoreType, configurationName: nil, at: url)
+            let context = NSManagedObjectContext()
+            context.persistentStoreCoordinator = coordinator
+            return (coordinator, context)
+        }
+        try Self.insertWide(100_000, opened().1)
+        try compare(name, bound: 3) {
+            try Self.time {
+                let (coordinator, context) = try opened()
+                let count = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Wide")).count
+                guard count == 100_000 else { throw RawDatabase.Failure(message: "\(count) objects") }
+                withExtendedLifetime(coordinator) {}
+            }
+        } raw: {
+            try Self.time {
+                let nodes = try Self.archive(ofBinaryFile: url)
+                guard nodes.count == 100_000 else { throw RawDatabase.Failure(message: "\(nodes.count) objects") }
+            }
+        }
+    }
+
+    private static func insertWide(_ count: Int, _ context: NSManagedObjectContext) throws {
+        for index in 0..<count {
+            let object = NSEntityDescription.insertNewObject(forEntityName: "Wide", into: context)
+            for letter in "abcdefghij" { object.setValue(index * 7, forKey: String(letter)) }
+        }
+        try context.save()
+    }
+
+    /// The objects of a binary file: the archive whose place is in the header.
+    private static func archive(ofBinaryFile url: URL) throws -> [NSObject: MapNode] {
+        let data = try Data(contentsOf: url)
+        func number(_ place: Int) -> Int { data[place * 8..<place * 8 + 8].reduce(0) { $0 << 8 | Int($1) } }
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data.subdata(in: number(4)..<number(4) + number(5)))
+        unarchiver.requiresSecureCoding = false
+        unarchiver.setClass(MapNode.self, forClassName: "NSDictionaryMapNode")
+        return unarchiver.decodeObject(forKey: "mapData") as? [NSObject: MapNode] ?? [:]
+    }
+}
+
+/// An object in the archive of a binary file.
+private final class MapNode: NSObject, NSCoding {
+    let entity: String
+    let key: Int64
+    let values: [Any]
+
+    init?(coder: NSCoder) {
+        entity = coder.decodeObject(forKey: "NSEntityName") as? String ?? ""
+        key = coder.decodeInt64(forKey: "NSPrimaryKey64")
+        values = coder.decodeObject(forKey: "NSAttributeValues") as? [Any] ?? []
+    }
+
+    func encode(with coder: NSCoder) {}
 }
