@@ -65,9 +65,9 @@ extension SQLMigrationPlan {
         }
     }
 
-    /// Returns the condition on a row whose to-one relationship has a new to-one inverse: of the rows
-    /// that led to one object, the inverse leads to one (`keysOfFormerPairs`), and the others lead
-    /// nowhere.
+    /// Returns the condition on a row whose to-one relationship has a new to-one inverse: of the
+    /// rows that led to one object, the inverse leads to one (`keysOfFormerPairs`), and the others
+    /// lead nowhere.
     func chosenByInverse(_ relationship: NSRelationshipDescription) -> SQLText? {
         guard let inverse = relationship.inverseRelationship, !inverse.isToMany, inverse !== relationship,
             let links = inference.links[ObjectIdentifier(inverse)], links.mayLeadToSeveral,
