@@ -64,7 +64,7 @@ struct MigrateCommand: Command {
             return .failure
         }
         try EditSession.requireUnused(url)
-        try keepOld(url)
+        try keepOld(description)
         try migrate(description, coordinator, console)
         try console.output.write("The store was migrated to '\(plan.steps.last?.destination.name ?? "")'.\n")
         return .success
@@ -95,15 +95,13 @@ struct MigrateCommand: Command {
         return description
     }
 
-    private func keepOld(_ url: URL) throws {
+    private func keepOld(_ description: NSPersistentStoreDescription) throws {
         guard let oldPath else { return }
         if FileManager.default.fileExists(atPath: oldPath) {
             throw ToolError("'\(oldPath)' exists. Name a new file with --keep-old.")
         }
-        try explaining {
-            try NSPersistentStoreCoordinator().replacePersistentStore(
-                at: URL(fileURLWithPath: oldPath), withPersistentStoreFrom: url, type: .sqlite)
-        }
+        description.setOption(
+            URL(fileURLWithPath: oldPath) as NSURL, forKey: NSPersistentStoreMigrationBackupURLOption)
     }
 
     private func migrate(
