@@ -47,22 +47,23 @@ public final class NSPersistentHistoryResult: NSPersistentStoreResult {
 /// Makes the objects of a result of the records that stores returned.
 struct HistoryResults {
     private var entries: [HistoryEntry] = []
-    /// The changes in the order in which they were fetched.
-    private var changes: [(entry: HistoryEntry, change: HistoryChange)] = []
+    /// The changes of each store in the order in which they were fetched, with the entries of their
+    /// transactions by number.
+    private var changes: [(records: [HistoryChange], entries: [Int64: HistoryEntry])] = []
 
     /// Transactions of several stores come in the order of their dates, changes store by store.
     init(_ fetched: [(store: NSPersistentStore, records: HistoryRecords)]) {
         for (store, records) in fetched {
             guard let model = store.modelLayout else { continue }
             let token = store.token
-            let byTransaction = Dictionary(grouping: records.changes, by: \.transaction)
+            let byTransaction = Self.runs(of: records.changes)
             let made = records.transactions.map {
                 HistoryEntry($0, byTransaction[$0.number] ?? [], of: token, model)
             }
             entries += made
             let byNumber = Dictionary(
                 made.map { ($0.transaction.number, $0) }, uniquingKeysWith: { first, _ in first })
-            changes += records.changes.compactMap { change in byNumber[change.transaction].map { ($0, change) } }
+            changes.append((records.changes, byNumber))
         }
         if fetched.count > 1 {
             entries = entries.enumerated().sorted {
@@ -71,12 +72,35 @@ struct HistoryResults {
         }
     }
 
+    /// The changes by transaction. They are not copied where those of a transaction are adjacent.
+    private static func runs(of changes: [HistoryChange]) -> [Int64: ArraySlice<HistoryChange>] {
+        var runs: [Int64: ArraySlice<HistoryChange>] = [:]
+        var start = 0
+        while start < changes.count {
+            let number = changes[start].transaction
+            let end = changes[start...].firstIndex { $0.transaction != number } ?? changes.count
+            if runs[number] == nil {
+                runs[number] = changes[start..<end]
+            } else {
+                runs[number]?.append(contentsOf: changes[start..<end])
+            }
+            start = end
+        }
+        return runs
+    }
+
+    private func eachChange<Made>(_ body: (HistoryChange, HistoryEntry) -> Made) -> [Made] {
+        changes.flatMap { records, entries in
+            records.compactMap { change in entries[change.transaction].map { body(change, $0) } }
+        }
+    }
+
     func result(_ form: NSPersistentHistoryResultType) -> Any {
         switch form {
         case .objectIDs:
             var known = Set<NSManagedObjectID>()
-            return changes.map { $0.entry.objectID(of: $0.change) }.filter { known.insert($0).inserted }
-        case .changesOnly: return changes.map { NSPersistentHistoryChange($0.change, $0.entry, hasAll: false) }
+            return eachChange { $1.objectID(of: $0) }.filter { known.insert($0).inserted }
+        case .changesOnly: return eachChange { NSPersistentHistoryChange($0, $1, hasAll: false) }
         case .transactionsOnly: return entries.map { NSPersistentHistoryTransaction($0, hasChanges: false) }
         default: return entries.map { NSPersistentHistoryTransaction($0, hasChanges: true) }
         }

@@ -3,12 +3,15 @@ import Foundation
 /// A transaction of a store with its changes, as they were read. Transactions and changes share it.
 final class HistoryEntry: Sendable {
     let transaction: HistoryTransaction
-    let changes: [HistoryChange]
+    let changes: ArraySlice<HistoryChange>
     let store: StoreToken
     private let model: ModelLayout
 
     /// - Parameter model: the layouts to which the rows of the changes refer by index.
-    init(_ transaction: HistoryTransaction, _ changes: [HistoryChange], of store: StoreToken, _ model: ModelLayout) {
+    init(
+        _ transaction: HistoryTransaction, _ changes: ArraySlice<HistoryChange>, of store: StoreToken,
+        _ model: ModelLayout
+    ) {
         self.transaction = transaction
         self.changes = changes
         self.store = store
