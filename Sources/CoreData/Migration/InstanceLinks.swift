@@ -50,10 +50,10 @@ final class InstanceLinks {
 
     // MARK: New pairs
 
-    /// The destinations of new pairs, in their order.
-    func newDestinations(of source: NSManagedObject) -> [NSManagedObject] {
-        guard let first = firstPending[ObjectIdentifier(source)] else { return [] }
-        return pending[first...].compactMap { $0.source === source ? $0.destination : nil }.filter(Self.isThere)
+    /// Whether a new pair gave a destination the key of its source.
+    func hasKeptKey(of source: NSManagedObject) -> Bool {
+        guard let first = firstPending[ObjectIdentifier(source)] else { return false }
+        return pending[first...].contains { $0.source === source && $0.destination.key == source.key }
     }
 
     var newDestinationsWithTemporaryID: [NSManagedObject] {
@@ -88,10 +88,21 @@ final class InstanceLinks {
 
     // MARK: Recorded pairs
 
-    func destinations(of source: NSManagedObject) -> [NSManagedObjectID] {
-        let equal = equalKeys?.destination(of: source)
-        if destinations.isEmpty { return equal.map { [$0] } ?? [] }
-        return (equal.map { [$0] } ?? []) + destinations[source.objectID]
+    /// Whether a recorded pair has a source.
+    func has(_ source: NSManagedObject) -> Bool {
+        equalKeys?.destination(of: source) != nil || !destinations.isEmpty && !destinations[source.objectID].isEmpty
+    }
+
+    /// Adds the destinations of a source, those of recorded pairs first.
+    func add(
+        destinationsOf source: NSManagedObject, in context: NSManagedObjectContext, to found: inout [NSManagedObject]
+    ) {
+        if let id = equalKeys?.destination(of: source) { found.append(context.object(with: id)) }
+        if !destinations.isEmpty { found += destinations[source.objectID].map(context.object(with:)) }
+        guard let first = firstPending[ObjectIdentifier(source)] else { return }
+        for pair in pending[first...] where pair.source === source && Self.isThere(pair.destination) {
+            found.append(pair.destination)
+        }
     }
 
     func destinations(of source: NSManagedObjectID) -> [NSManagedObjectID] {

@@ -10,11 +10,9 @@ extension NSMigrationManager {
                     + steps.flatMap(\.links.recordedDestinations), in: destinationContext)
         }
         // Pairs are looked up while they are new, too: policies ask for what was just made.
-        let found = sources.flatMap { source in
-            steps.flatMap { step in
-                step.links.destinations(of: source).map(destinationContext.object(with:))
-                    + step.links.newDestinations(of: source)
-            }
+        var found: [NSManagedObject] = []
+        for source in sources {
+            for step in steps { step.links.add(destinationsOf: source, in: destinationContext, to: &found) }
         }
         return Self.unique(found)
     }
@@ -66,11 +64,7 @@ extension NSMigrationManager {
         else { return }
         step.links.keepKeys(store: store.number) { source, destination in
             source.entity.rootEntity === root && destination.entity.rootEntity === newRoot
-                && sharers.allSatisfy { sharer in
-                    sharer.links.destinations(of: source).isEmpty
-                        && (sharer === step
-                            || sharer.links.newDestinations(of: source).allSatisfy { $0.key != source.key })
-                }
+                && !sharers.contains { $0.links.has(source) || $0 !== step && $0.links.hasKeptKey(of: source) }
         }
     }
 
