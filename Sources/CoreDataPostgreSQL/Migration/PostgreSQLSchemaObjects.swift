@@ -10,7 +10,7 @@ struct PostgreSQLSchemaObjects {
     private let derivations: [SQLDerivation]
     /// The former tables that are not dropped.
     private let remaining: Set<String>
-    /// The former tables that keep their names.
+    /// The former tables that keep their names and those of their columns.
     private let unrenamed: Set<String>
     /// The names of the indexes that exist: some are made only where the server supports them.
     private let present: Set<String>

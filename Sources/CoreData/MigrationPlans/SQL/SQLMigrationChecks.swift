@@ -227,7 +227,7 @@ package struct SQLMigrationChecks {
             !former.isToMany || former.minCount > 0, let source = plan.members[entity.layout.index]?.source,
             let slot = source.layout.slotByName[former.name], source.layout.slots[slot].relationship === former,
             let destination = former.destinationEntity, let newDestination = relationship.destinationEntity,
-            plan.chosenByInverse(relationship) == nil
+            !plan.mayLeadOneWay(relationship)
         else { return false }
         return !SQLMigrationPlan.Ends(destination, newDestination, plan).losesObjects
     }

@@ -65,17 +65,36 @@ extension SQLMigrationPlan {
         }
     }
 
-    /// Returns the condition on a row whose to-one relationship has a new to-one inverse: of the
-    /// rows that led to one object, the inverse leads to one (`keysOfFormerPairs`), and the others
-    /// lead nowhere.
-    func chosenByInverse(_ relationship: NSRelationshipDescription) -> SQLText? {
-        guard let inverse = relationship.inverseRelationship, !inverse.isToMany, inverse !== relationship,
-            let links = inference.links[ObjectIdentifier(inverse)], links.mayLeadToSeveral,
-            let former = formerPairs(of: inverse), former.storage.destination == naming.key, let condition = former.all
-        else { return nil }
-        let key = "s." + dialect.identifier(naming.key)
-        return SQLText("\(key) IN (SELECT min(\(key)) FROM ") + SQLText(table: former.storage.table) + " s WHERE "
-            + condition + " GROUP BY s.\(dialect.identifier(former.storage.owner)))"
+    /// Whether objects may have to lose what a to-one relationship leads to: its inverse is to-one,
+    /// and one of the two took one object of several.
+    func mayLeadOneWay(_ relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship, inverse !== relationship, !relationship.isToMany,
+            !inverse.isToMany
+        else { return false }
+        return [relationship, inverse].contains { inference.links[ObjectIdentifier($0)]?.mayLeadToSeveral ?? false }
+    }
+
+    /// Returns the statements after which the to-one relationships of an entity lead only to
+    /// objects that lead back.
+    func removalsOfOneWayLinks(_ entity: SQLEntity) -> [SQLStatement] {
+        entity.layout.slots.compactMap { slot in
+            guard slot.kind == .toOne, let relationship = slot.relationship,
+                relationship.owningEntity === entity.layout.entity, mayLeadOneWay(relationship),
+                let column = entity.columns[slot.index], let destination = target.entities[slot.destinationIndex],
+                let inverse = relationship.inverseRelationship.flatMap({ destination.layout.slotByName[$0.name] }),
+                let back = destination.columns[inverse]
+            else { return nil }
+            let (table, quoted) = (dialect.identifier(entity.table.name), dialect.identifier)
+            let assignments = [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }
+                .map { "\(quoted($0)) = NULL" }
+            return SQLStatement(
+                sql: "UPDATE \(table) SET \(assignments.joined(separator: ", ")) "
+                    + "WHERE \(quoted(column.name)) IS NOT NULL AND NOT EXISTS ("
+                    + "SELECT 1 FROM \(quoted(destination.table.name)) d "
+                    + "WHERE d.\(quoted(naming.key)) = \(table).\(quoted(column.name)) "
+                    + "AND d.\(quoted(back.name)) = \(table).\(quoted(naming.key)))",
+                arguments: [])
+        }
     }
 
     /// Returns the values that a hidden key column gets from the row that is copied.

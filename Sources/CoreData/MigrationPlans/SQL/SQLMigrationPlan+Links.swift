@@ -27,8 +27,7 @@ extension SQLMigrationPlan {
         let ends = Ends(destination, newDestination, self)
         guard !ends.kept.isEmpty, let table = ends.table else { return Link() }
         let key = "s." + dialect.identifier(former.name)
-        let conditions = [ends.condition(on: key), slot.relationship.flatMap(chosenByInverse)].compactMap { $0 }
-        let condition = conditions.isEmpty ? nil : SQLText.joined(conditions, by: " AND ")
+        let condition = ends.condition(on: key)
         func limited(_ value: SQLRowCopy.Value) -> SQLRowCopy.Value {
             guard let condition else { return value }
             return .sql("CASE WHEN " + condition + " THEN " + value.text(target) + " END")

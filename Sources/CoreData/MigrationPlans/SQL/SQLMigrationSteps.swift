@@ -89,6 +89,7 @@ extension SQLMigrationSteps {
             try require([checks.owners(copy)].compactMap { $0 })
             try execute(copy.statement)
         }
+        for removal in plan.removalsOfOneWayLinks { try execute(removal) }
         for positions in plan.positions {
             let statements = plan.dialect.numberRows(
                 of: positions.table, by: positions.owner, inOrderOf: positions.key, in: positions.position,
