@@ -293,7 +293,7 @@ extension EntityLayout {
 enum RelationshipValues {
     /// The objects in a set, ordered set or array, in its order; nil if it contains anything else.
     static func objects(in value: Any?) -> [NSManagedObject]? {
-        guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return [] }
+        guard let value = PropertyConversion.present(value) else { return [] }
         switch value {
         case let set as NSOrderedSet: return objects(set.array)
         case let set as NSSet: return objects(set.allObjects)

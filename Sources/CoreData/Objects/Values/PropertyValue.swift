@@ -20,7 +20,7 @@ enum PropertyValue {
     /// Nil if the type of `object` does not fit the property's.
     init?(_ object: Any?, kind: ValueKind) {
         if kind == .toOne {
-            guard let object = PropertyConversion.unwrapped(object), !(object is NSNull) else {
+            guard let object = PropertyConversion.present(object) else {
                 self = .null
                 return
             }

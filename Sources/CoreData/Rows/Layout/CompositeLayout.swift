@@ -68,7 +68,7 @@ final class CompositeLayout: Sendable {
     /// - Throws: a problem for anything that is not a dictionary and for a name that no element
     ///   has.
     func elements(of value: Any?) throws(CompositeProblem) -> [(slot: Int, value: Any?)] {
-        guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else {
+        guard let value = PropertyConversion.present(value) else {
             return slots.map { ($0, nil) }
         }
         guard let dictionary = Self.dictionary(value) else { throw .noDictionary(path) }

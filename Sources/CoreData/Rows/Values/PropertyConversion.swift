@@ -136,9 +136,10 @@ enum PropertyConversion {
 
     /// Returns the innermost value; nil for `NSNull`, which stands for nil, too.
     static func present(_ value: Any?) -> Any? {
-        // A cast to a class is slow for other types.
-        guard let value = unwrapped(value), !(type(of: value) is AnyClass && value is NSNull) else { return nil }
-        return value
+        guard let value = unwrapped(value) else { return nil }
+        // A cast to a class is slow for values of other types.
+        let mayBeNull = type(of: value) is AnyClass || type(of: value) == AnyHashable.self
+        return mayBeNull && value is NSNull ? nil : value
     }
 
     private static func integer(_ object: Any) -> Int64? {

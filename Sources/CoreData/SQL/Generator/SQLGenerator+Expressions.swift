@@ -245,7 +245,7 @@ extension SQLGenerator {
     private func plainConstant(_ value: Any?, like other: SQLTerm?, _ context: RequestPart) throws -> (
         StoredValue, ValueKind?
     ) {
-        guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return (.null, nil) }
+        guard let value = PropertyConversion.present(value) else { return (.null, nil) }
         if let identity = value as? any RowIdentity {
             let reference = identity.rowReference(in: store)
             // An object that this store does not know, and one of another kind, equals no row.
