@@ -40,12 +40,24 @@ struct AttributeCopies {
         return kind == destination.slots[written].kind && hasOneForm(kind) ? (read, written) : nil
     }
 
-    /// Whether setting a value stores it as it was read. A transformer is the program's, and a
-    /// decimal may be written in several ways.
+    /// Whether setting a value stores it as it was read, but for its range. A transformer is the
+    /// program's, and a decimal may be written in several ways.
     private static func hasOneForm(_ kind: ValueKind) -> Bool {
         switch kind {
         case .string, .data, .uuid, .uri: true
         default: kind.isInteger || kind.isFloatingPoint
+        }
+    }
+
+    /// A number as setting it stores it: others write numbers into files that an attribute's type
+    /// does not have.
+    static func fitted(_ value: StoredValue, _ kind: ValueKind) -> StoredValue {
+        switch (value, kind) {
+        case (.integer(let number), .int16): .integer(Int64(Int16(truncatingIfNeeded: number)))
+        case (.integer(let number), .int32): .integer(Int64(Int32(truncatingIfNeeded: number)))
+        case (.integer(let number), .boolean): .integer(number == 0 ? 0 : 1)
+        case (.double(let number), .float): .double(Double(Float(number)))
+        default: value
         }
     }
 }

@@ -31,82 +31,94 @@ final class InstanceLinks {
     private(set) var equalKeys: EqualKeys?
     private var destinations = Table()
     private var sources = Table()
-    /// Pairs of objects that were not written yet, and the place of each source's first one.
-    private var pending: [(source: NSManagedObject, destination: NSManagedObject)] = []
-    private var firstPending: [ObjectIdentifier: Int] = [:]
+    /// Pairs of objects that were not written yet, and the places of each source's first and last
+    /// one.
+    private var pending: [NewPair] = []
+    private var places: [ObjectIdentifier: (first: Int, last: Int)] = [:]
     private var otherSources: [NSManagedObjectID] = []
     private var otherDestinations: [NSManagedObjectID] = []
+    /// Written objects that were deleted afterwards.
+    private var deleted: Set<NSManagedObjectID> = []
+
+    private struct NewPair {
+        let source: NSManagedObject
+        let destination: NSManagedObject
+        /// The place of the source's next pair.
+        var next: Int?
+
+        var isThere: Bool { destination.managedObjectContext != nil && !destination.isDeleted }
+    }
 
     /// Those of all pairs, but for copied rows.
     var recordedSources: [NSManagedObjectID] { (equalKeys?.sources ?? []) + otherSources }
-    var recordedDestinations: [NSManagedObjectID] { (equalKeys?.destinations ?? []) + otherDestinations }
+    var recordedDestinations: [NSManagedObjectID] { left((equalKeys?.destinations ?? []) + otherDestinations) }
 
     init(_ equalKeys: EqualKeys? = nil) { self.equalKeys = equalKeys }
 
-    func add(_ source: NSManagedObject, _ destination: NSManagedObject) {
-        if firstPending[ObjectIdentifier(source)] == nil { firstPending[ObjectIdentifier(source)] = pending.count }
-        pending.append((source, destination))
-    }
-
     // MARK: New pairs
 
-    /// Whether a new pair gave a destination the key of its source.
-    func hasKeptKey(of source: NSManagedObject) -> Bool {
-        guard let first = firstPending[ObjectIdentifier(source)] else { return false }
-        return pending[first...].contains { $0.source === source && $0.destination.key == source.key }
+    func add(_ source: NSManagedObject, _ destination: NSManagedObject) {
+        let place = pending.count
+        pending.append(NewPair(source: source, destination: destination))
+        let former = places.updateValue((place, place), forKey: ObjectIdentifier(source))
+        guard let former else { return }
+        pending[former.last].next = place
+        places[ObjectIdentifier(source)] = (former.first, place)
+    }
+
+    private func forEachNewPair(of source: NSManagedObject, _ body: (NewPair) -> Void) {
+        var place = places[ObjectIdentifier(source)]?.first
+        while let found = place {
+            if pending[found].isThere { body(pending[found]) }
+            place = pending[found].next
+        }
     }
 
     var newDestinationsWithTemporaryID: [NSManagedObject] {
-        pending.map(\.destination).filter { Self.isThere($0) && $0.objectID.isTemporaryID }
-    }
-
-    /// Gives the first destination of each new pair's source the key of the source.
-    func keepKeys(store number: Int, where keepsKey: (NSManagedObject, NSManagedObject) -> Bool) {
-        var first: Set<ObjectIdentifier> = []
-        for (source, destination) in pending where destination.key == 0 && Self.isThere(destination) {
-            if first.insert(ObjectIdentifier(source)).inserted, keepsKey(source, destination) {
-                destination.take(key: source.key, store: number)
-            }
-        }
+        pending.filter { $0.isThere && $0.destination.objectID.isTemporaryID }.map(\.destination)
     }
 
     /// Records the new pairs by their IDs, which must be permanent: the objects can be released.
     func recordNewPairs() {
-        for (source, destination) in pending where Self.isThere(destination) {
-            if equalKeys?.add(source, destination) == true { continue }
-            let (source, destination) = (source.objectID, destination.objectID)
+        for pair in pending where pair.isThere {
+            if equalKeys?.add(pair.source, pair.destination) == true { continue }
+            let (source, destination) = (pair.source.objectID, pair.destination.objectID)
             if destinations.add(destination, to: source) { otherSources.append(source) }
             if sources.add(source, to: destination) { otherDestinations.append(destination) }
         }
         pending.removeAll(keepingCapacity: true)
-        firstPending.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
     }
 
-    private static func isThere(_ object: NSManagedObject) -> Bool {
-        object.managedObjectContext != nil && !object.isDeleted
-    }
+    // MARK: All pairs
 
-    // MARK: Recorded pairs
-
-    /// Whether a recorded pair has a source.
-    func has(_ source: NSManagedObject) -> Bool {
-        equalKeys?.destination(of: source) != nil || !destinations.isEmpty && !destinations[source.objectID].isEmpty
+    /// Whether the key of a source belongs to a pair, or may belong to one.
+    func usesKey(of source: NSManagedObject) -> Bool {
+        if equalKeys?.destination(of: source) != nil { return true }
+        if !destinations.isEmpty, !destinations[source.objectID].isEmpty { return true }
+        var isUsed = false
+        forEachNewPair(of: source) { isUsed = isUsed || $0.destination.key == source.key }
+        return isUsed
     }
 
     /// Adds the destinations of a source, those of recorded pairs first.
     func add(
         destinationsOf source: NSManagedObject, in context: NSManagedObjectContext, to found: inout [NSManagedObject]
     ) {
-        if let id = equalKeys?.destination(of: source) { found.append(context.object(with: id)) }
-        if !destinations.isEmpty { found += destinations[source.objectID].map(context.object(with:)) }
-        guard let first = firstPending[ObjectIdentifier(source)] else { return }
-        for pair in pending[first...] where pair.source === source && Self.isThere(pair.destination) {
-            found.append(pair.destination)
-        }
+        if let id = equalKeys?.destination(of: source), !deleted.contains(id) { found.append(context.object(with: id)) }
+        if !destinations.isEmpty { found += left(destinations[source.objectID]).map(context.object(with:)) }
+        forEachNewPair(of: source) { found.append($0.destination) }
+    }
+
+    /// Leaves out objects that were written and are deleted now.
+    func forget(_ ids: [NSManagedObjectID]) { deleted.formUnion(ids) }
+
+    private func left(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
+        deleted.isEmpty ? ids : ids.filter { !deleted.contains($0) }
     }
 
     func destinations(of source: NSManagedObjectID) -> [NSManagedObjectID] {
-        (equalKeys?.destination(of: source)).map { [$0] + destinations[source] } ?? destinations[source]
+        left((equalKeys?.destination(of: source)).map { [$0] + destinations[source] } ?? destinations[source])
     }
 
     func sources(of destination: NSManagedObjectID) -> [NSManagedObjectID] {

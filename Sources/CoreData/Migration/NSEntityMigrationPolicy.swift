@@ -58,7 +58,7 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
         try manager.createRelationships(of: dInstance, in: mapping)
     }
 
-    /// Whether a class makes relationships in its own way.
+    /// Whether the policy's class makes relationships in its own way.
     final var relatesObjects: Bool { Self.relating.exists(in: type(of: self)) }
 
     private static let relating = MethodOverride(

@@ -50,22 +50,22 @@ extension NSMigrationManager {
 
     /// Makes the look-ups of a mapping by ID complete: its new pairs get permanent IDs.
     func settle(_ step: MappingStep) throws {
-        keepKeys(step)
         let temporary = step.links.newDestinationsWithTemporaryID
         if !temporary.isEmpty { try destinationContext.obtainPermanentIDs(for: temporary) }
         step.links.recordNewPairs()
     }
 
-    /// Gives new objects the keys of their sources, where no other mapping uses them.
-    func keepKeys(_ step: MappingStep) {
-        guard let sharers = step.keySharers, let root = step.source?.rootEntity,
-            let newRoot = step.destination?.rootEntity,
+    /// Gives a new object the key of its source, if no object of a mapping into the same hierarchy
+    /// has it.
+    func keepKey(of source: NSManagedObject, for destination: NSManagedObject, _ step: MappingStep) {
+        guard let sharers = step.keySharers, destination.key == 0,
+            destination.managedObjectContext === destinationContext,
+            source.entity.rootEntity === step.source?.rootEntity,
+            destination.entity.rootEntity === step.destination?.rootEntity,
+            !sharers.contains(where: { $0.links.usesKey(of: source) }),
             let store = destinationContext.persistentStoreCoordinator?.persistentStores.first
         else { return }
-        step.links.keepKeys(store: store.number) { source, destination in
-            source.entity.rootEntity === root && destination.entity.rootEntity === newRoot
-                && !sharers.contains { $0.links.has(source) || $0 !== step && $0.links.hasKeptKey(of: source) }
-        }
+        destination.take(key: source.key, store: store.number)
     }
 
     private func objects(_ ids: [NSManagedObjectID], in context: NSManagedObjectContext) -> [NSManagedObject] {

@@ -204,15 +204,15 @@ extension NSMigrationManager {
     /// Writes the changes of the destination without validation, and releases its objects.
     private func write() throws {
         pendingBytes = 0
-        for step in steps { keepKeys(step) }
         let context = destinationContext
         if context.hasChanges, let coordinator = context.persistentStoreCoordinator {
             context.processPendingChanges()
             let copied = steps.filter(\.isInSQL).compactMap(\.destination)
-            let inserted = context.insertedObjects
+            let (inserted, deleted) = (context.insertedObjects, context.deletedObjects.map(\.objectID))
             let request = NSSaveChangesRequest(
                 inserted: inserted, updated: context.updatedObjects, deleted: context.deletedObjects, locked: nil)
             try coordinator.execute(request, with: context)
+            if !deleted.isEmpty { for step in steps { step.links.forget(deleted) } }
             if !copied.isEmpty {
                 addedToCopies += inserted.filter { object in copied.contains { $0 === object.entity } }.map(\.objectID)
             }

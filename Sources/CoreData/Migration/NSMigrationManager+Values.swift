@@ -31,7 +31,7 @@ extension NSMigrationManager {
         guard case .stored(let value) = source.currentValue(slot), !value.isNull else { return false }
         if case .data(let data) = value { pendingBytes += data.count }
         object.prepareForChange()
-        object.storeTracked(value, slot: destination)
+        object.storeTracked(AttributeCopies.fitted(value, object.layout.slots[destination].kind), slot: destination)
         return true
     }
 

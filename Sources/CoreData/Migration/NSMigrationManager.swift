@@ -148,11 +148,16 @@ open class NSMigrationManager: NSObject {
         sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject,
         for entityMapping: NSEntityMapping
     ) {
-        step(named: entityMapping.name).links.add(sourceInstance, destinationInstance)
+        let step = step(named: entityMapping.name)
+        keepKey(of: sourceInstance, for: destinationInstance, step)
+        step.links.add(sourceInstance, destinationInstance)
     }
 
     /// The destination objects that a mapping made from source objects, in their order and each
     /// once; all that it made, if nil is given.
+    ///
+    /// Objects that are not written yet have temporary IDs; `obtainPermanentIDs(for:)` of the
+    /// destination's context gives them the IDs that they keep.
     ///
     /// - Precondition: the mapping model has a mapping of the name.
     open func destinationInstances(
