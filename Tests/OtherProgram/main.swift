@@ -48,6 +48,19 @@ import TestSupport
 //     OtherProgram postgresql              starts a server of its own, prints the folder of its
 //                                          socket, and kills itself
 //
+// With a gallery's store that is migrated:
+//
+//     OtherProgram starved fill KIND TYPE FOLDER
+//                                          makes it
+//     OtherProgram starved migrate KIND TYPE FOLDER
+//                                          migrates it and prints how that ended
+//     OtherProgram starved check KIND TYPE DONE FOLDER...
+//                                          looks at such stores, migrates those that are not and
+//                                          prints what is wrong; DONE has a letter for each, "d"
+//                                          where its migration went through
+//     OtherProgram starved series KIND TYPE FOLDER SHORTAGE STEP
+//                                          migrates it with more and more of what is lacking
+//
 // With a gallery's store:
 //
 //     OtherProgram gallery killed STORE SEED        saves and prints each save, until it kills
@@ -106,6 +119,23 @@ case "main-queue" where arguments.count == 2:
 case "postgresql" where arguments.count == 1:
     FileHandle.standardOutput.write(Data((PostgreSQLServer.shared?.socketFolder ?? "").utf8))
     kill(getpid(), SIGKILL)
+case "starved" where arguments.count >= 5:
+    guard let program = StarvedProgram(arguments[2], arguments[3], arguments[4]) else { exit(2) }
+    switch (arguments[1], arguments.count) {
+    case ("fill", 5): try program.store.fill()
+    case ("migrate", 5): try program.migrate()
+    case ("check", 6...):
+        for (folder, letter) in zip(arguments.dropFirst(5), arguments[4]) {
+            let program = StarvedProgram(arguments[2], arguments[3], folder)
+            for problem in program?.check(afterDone: letter == "d", isStrict: false) ?? [] {
+                StarvedProgram.say("\(folder): \(problem)")
+            }
+        }
+    case ("series", 7):
+        guard let shortage = StarvedProgram.Shortage(rawValue: arguments[5]) else { exit(2) }
+        try program.run(shortage, step: Int(arguments[6]) ?? 1)
+    default: exit(2)
+    }
 case "gallery" where arguments.count >= 3:
     let url = URL(fileURLWithPath: arguments[2])
     let numbers = arguments.dropFirst(3).compactMap { UInt64($0) }
