@@ -183,6 +183,7 @@ extension SQLiteStore {
         try requireFile(source)
         try requireRegularFile(url)
         if isInMemory(url) { throw noFile(url) }
+        let existed = FileManager.default.fileExists(atPath: url.path)
         do {
             let from = try openForReading(source)
             // One state of the source. Its external files stay as long as the transaction is open.
@@ -193,9 +194,18 @@ extension SQLiteStore {
                 try requireStoreOrNothing(to)
                 try replace(to, at: url, with: from, at: source, configuration)
             }
-        } catch let error as SQLiteError {
-            throw error.cocoaError
+        } catch {
+            if !existed { removeFailedCopy(at: url) }
+            throw (error as? SQLiteError)?.cocoaError ?? error
         }
+    }
+
+    /// Removes the empty database that a failed copy has made, unless another program has filled
+    /// it.
+    private static func removeFailedCopy(at url: URL) {
+        do { guard try StoreMetadata.read(openForReading(url)) == nil else { return } } catch { return }
+        let path = url.resolvingSymlinksInPath().path
+        for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
     }
 
     private static func replace(
@@ -232,13 +242,16 @@ extension SQLiteStore {
             // Files are copied before the rows that name them. The folder's lock keeps a program
             // that opens the store meanwhile from removing them as leftovers.
             let copied: Void? = try files.whileLocked(waits: true) {
-                let present = files.namesOnDisk()
+                var added: Set<String> = []
                 do {
-                    for name in names.sorted() { try files.copy(name, from: ExternalFiles(storeURL: source), making) }
+                    for name in names.sorted() {
+                        if files.isMissing(name) { added.insert(name) }
+                        try files.copy(name, from: ExternalFiles(storeURL: source), making)
+                    }
                     try files.syncNames()
                     try copyRows()
                 } catch {
-                    files.remove(names.subtracting(present))
+                    files.remove(added)
                     throw error
                 }
             }

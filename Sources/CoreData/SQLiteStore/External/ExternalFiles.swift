@@ -104,6 +104,12 @@ struct ExternalFiles: Sendable {
         return names.filter { UUID(uuidString: $0) != nil }
     }
 
+    /// Whether there is nothing with a name. False also where the system does not tell.
+    func isMissing(_ name: String) -> Bool {
+        var information = stat()
+        return lstat(path(of: name), &information) != 0 && errno == ENOENT
+    }
+
     /// Whether a name is a regular file: no folder, no link.
     func isRegularFile(_ name: String) -> Bool {
         var information = stat()
