@@ -33,15 +33,17 @@ struct MigrationDestination {
         var work = place
         work.url = folder.url.appendingPathComponent(place.url.lastPathComponent)
         let existed = try place.exists()
-        do {
-            if existed, keepingContent { try work.replace(with: place) }
-        } catch {
-            throw failure("cannot be written", error)
-        }
-        guard try body(work) else { return }
-        do { try place.replace(with: work) } catch {
-            if !existed { place.remove() }
-            throw failure("cannot be written", error)
+        try work.reportErrors(as: place) {
+            do {
+                if existed, keepingContent { try work.replace(with: place) }
+            } catch {
+                throw failure("cannot be written", error)
+            }
+            guard try body(work) else { return }
+            do { try place.replace(with: work) } catch {
+                if !existed { place.remove() }
+                throw failure("cannot be written", error)
+            }
         }
     }
 

@@ -98,12 +98,20 @@ extension StorePlace {
     /// the place of the copy.
     func reportErrors(as store: StorePlace, _ body: () throws -> Void) throws {
         do { try body() } catch let error as CoreDataError {
-            let (copy, name) = (StoreName.path(url), StoreName.path(store.url))
-            let userInfo = error.userInfo.mapValues { value in
-                (value as? String)?.replacingOccurrences(of: copy, with: name) ?? value
-            }
+            let userInfo = error.userInfo.mapValues { ($0 as? String).map { naming(store, in: $0) } ?? $0 }
             throw CoreDataError(domain: error.domain, code: error.code, userInfo: userInfo)
         }
+    }
+
+    /// A text with another store in the place of this copy, of its files and of its folder.
+    private func naming(_ store: StorePlace, in text: String) -> String {
+        let name = StoreName.path(store.url)
+        let text = text.replacingOccurrences(of: StoreName.path(url), with: name)
+        let (folder, former) = (url.deletingLastPathComponent().path, store.url.deletingLastPathComponent().path)
+        guard url.isFileURL, store.url.isFileURL, folder != former else { return text }
+        if text == folder { return name }
+        return text.replacingOccurrences(of: folder + "/", with: former + "/")
+            .replacingOccurrences(of: folder, with: "of the migration of \(name)")
     }
 
     /// Copies the store to where the program asked for, if it did.

@@ -33,10 +33,8 @@ extension NSMigrationManager {
                     userInfo: StoreOpeningErrors.userInfo(type: place.type, url: place.url))
             }
             try place.backUp(to: migration.backup)
-            try work.reportErrors(as: place) {
-                for (number, step) in migration.steps.enumerated() {
-                    try run(step, number, of: migration, at: work, isCopy: true)
-                }
+            for (number, step) in migration.steps.enumerated() {
+                try run(step, number, of: migration, at: work, isCopy: true)
             }
             return true
         }

@@ -26,7 +26,17 @@ struct WholeFile {
         }
         if FileManager.default.fileExists(atPath: url.path) { try requireStore("replaced") }
         // Written beside the destination first, so that a failure leaves the old store as it was.
-        try Data(contentsOf: source).write(to: url, options: .atomic)
+        do { try Data(contentsOf: source).write(to: url, options: .atomic) } catch {
+            let code = (error as? CocoaError)?.code ?? .fileWriteUnknown
+            throw CoreDataErrors.make(
+                code,
+                "The store \(StoreName.text(type: type, url: url)) cannot be replaced by \(StoreName.path(source)): "
+                    + error.localizedDescription,
+                recovery: "It is as it was before. Make space there, or allow the program to write, and try again.",
+                userInfo: StoreOpeningErrors.userInfo(type: type, url: url).merging([NSUnderlyingErrorKey: error]) {
+                    $1
+                })
+        }
     }
 
     /// - Throws: an error when the URL itself (without following a link) has no regular file, or

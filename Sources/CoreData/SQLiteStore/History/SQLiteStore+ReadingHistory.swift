@@ -48,15 +48,19 @@ extension SQLiteStore: StoreHistory {
 
     func deleteHistory(_ range: HistoryRange) throws -> Int {
         let backend = try backend()
-        return try backend.pool.write { connection in
-            try requireWritable(connection)
-            guard case .exceeding = range else { return try deleteHistory(range, backend, connection) }
-            // A save that is done does not wait for other writers: a later one takes the step.
-            do {
-                return try connection.withTimeout(0) { try deleteHistory(range, backend, connection) }
-            } catch let error as SQLiteError where error.code == SQLITE_BUSY {
-                return 0
+        do {
+            return try backend.pool.write { connection in
+                try requireWritable(connection)
+                guard case .exceeding = range else { return try deleteHistory(range, backend, connection) }
+                // A save that is done does not wait for other writers: a later one takes the step.
+                do {
+                    return try connection.withTimeout(0) { try deleteHistory(range, backend, connection) }
+                } catch let error as SQLiteError where error.code == SQLITE_BUSY {
+                    return 0
+                }
             }
+        } catch let error as SQLiteError {
+            throw error.cocoaError
         }
     }
 
