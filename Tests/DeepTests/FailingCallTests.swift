@@ -7,8 +7,8 @@ import Testing
 @Suite(.enabled(if: CallTracer.reasonForNone == nil, "\(CallTracer.reasonForNone ?? "")"))
 struct FailingCallTests {
     private static let kinds = [
-        ("SQLite", "altered"), ("SQLite", "staged"), ("SQLite", "mapped"), ("SQLite", "managed"),
-        ("SQLite", "copied"), ("SQLite", "backedUp"), ("Binary", "mapped"),
+        ("SQLite", "altered"), ("SQLite", "staged"), ("SQLite", "managed"), ("SQLite", "backedUp"),
+        ("Binary", "mapped"),
     ]
 
     /// Calls, the error that they fail with, and whether all that follow fail, too.
@@ -37,7 +37,7 @@ struct FailingCallTests {
         var made: [(name: String, letter: String)] = []
         for (failure, count) in zip(LongTests.some(4, of: Self.failures), LongTests.some(4, of: counts)) {
             let places = Array(count.before..<max(count.before, count.all)).map { $0 + 1 }
-            for place in Self.spread(places, LongTests.areEnabled ? 5 : 1) {
+            for place in Self.spread(places, LongTests.areEnabled ? 3 : 1) {
                 let name = "\(failure.calls) \(failure.error) \(place)\(failure.isLasting ? "+" : "")"
                 let copy = folder.file(name)
                 try FileManager.default.copyItem(at: template, to: copy)

@@ -42,6 +42,8 @@ struct StarvedProgram {
     /// error.
     func migrate() throws {
         let new = try store.destination()
+        // Foundation ends the program if it cannot look at the program's own folder.
+        _ = Bundle.main
         Self.say("begin")
         let (isDone, complaints) = attempt(new)
         for complaint in complaints { Self.say(complaint) }
@@ -113,7 +115,7 @@ struct StarvedProgram {
                 try FileManager.default.copyItem(at: template, to: store.folder)
                 point += 1
             } while shortage == .filling && !isOver
-            if shortage == .filling { isOver = amount >= 2 * step }
+            if shortage == .filling { isOver = amount >= step }
             amount += step
         }
         Self.say("refused \(refusals)")
