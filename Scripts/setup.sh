@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sees to what the build needs besides Swift: the headers of SQLite, zlib and PostgreSQL's client
 # library. Installs them on Debian and its relatives, says what to install elsewhere. With
-# --swift-only it looks for Swift alone; with --tests also for the server of PostgreSQL and for
-# PgBouncer, without which tests are skipped. With --has-server or --has-pooler it installs nothing,
+# --swift-only it looks for Swift alone; with --tests also for the server of PostgreSQL, for
+# PgBouncer and for strace, without which tests are skipped. With --has-server or --has-pooler it installs nothing,
 # and its status tells whether one of these is there.
 set -euo pipefail
 
@@ -48,6 +48,7 @@ missing_programs=()
 if [ "${1:-}" = --tests ]; then
     if ! has_server; then missing_programs+=(server); fi
     if ! has_pooler; then missing_programs+=(pooler); fi
+    if ! command -v strace >/dev/null; then missing_programs+=(strace); fi
 fi
 if [ ${#missing[@]} -eq 0 ] && [ ${#missing_programs[@]} -eq 0 ]; then exit 0; fi
 
@@ -132,7 +133,7 @@ if [ ${#missing_programs[@]} -ne 0 ]; then
     if command -v apt-get >/dev/null; then
         install_programs_with_apt
     else
-        say 'tests with PostgreSQL are skipped unless its server and PgBouncer are on the path'
+        say 'tests with PostgreSQL and strace are skipped unless its server, PgBouncer and strace are on the path'
     fi
 fi
 
