@@ -161,7 +161,16 @@ final class FileStore<File: StoreFile>: NSPersistentStore, MappedStore, MemoryRo
         guard kind as? FileAttributeType == .typeRegular else {
             return try naming(url) { throw StoreFileProblem(text: "is no regular file.") }
         }
-        let data = try Data(contentsOf: url)
+        let data: Data
+        do { data = try Data(contentsOf: url) } catch {
+            throw CoreDataErrors.make(
+                (error as? CocoaError)?.code ?? .fileReadUnknown,
+                "The store \(StoreName.text(type: File.storeType, url: url)) cannot be read: "
+                    + error.localizedDescription,
+                recovery: "See that the program may read the file and open more files, and try again.",
+                userInfo: StoreOpeningErrors.userInfo(type: File.storeType, url: url).merging(
+                    [NSUnderlyingErrorKey: error]) { $1 })
+        }
         return try naming(url) { try File(data) }
     }
 

@@ -81,11 +81,14 @@ private struct WorkFolder {
     init(at url: URL, failure: (any Error) -> any Error) throws {
         self.url = url
         while true {
-            guard mkdir(url.path, 0o755) == 0 || errno == EEXIST else { throw failure(Self.failure(url)) }
+            let isNew = mkdir(url.path, 0o755) == 0
+            guard isNew || errno == EEXIST else { throw failure(Self.failure(url)) }
             guard let lock = FolderLock(url.path) else {
                 // Its owner may have removed it meanwhile.
                 if errno == ENOENT { continue }
-                throw failure(Self.failure(url))
+                let error = Self.failure(url)
+                if isNew { rmdir(url.path) }
+                throw failure(error)
             }
             if lock.isOnPresentFolder {
                 self.lock = lock
