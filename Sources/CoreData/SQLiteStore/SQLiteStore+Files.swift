@@ -184,6 +184,7 @@ extension SQLiteStore {
         try requireRegularFile(url)
         if isInMemory(url) { throw noFile(url) }
         let existed = FileManager.default.fileExists(atPath: url.path)
+        var made: SQLiteConnection?
         do {
             let from = try openForReading(source)
             // One state of the source. Its external files stay as long as the transaction is open.
@@ -191,20 +192,28 @@ extension SQLiteStore {
                 guard try StoreMetadata.read(from) != nil else { throw notAStore(from) }
                 let configuration = try configuration(url, destinationOptions, isReadOnly: false)
                 let to = try SQLiteConnection(path: url.path, mode: .create, timeout: configuration.timeout)
+                made = to
                 try requireStoreOrNothing(to)
                 try replace(to, at: url, with: from, at: source, configuration)
             }
         } catch {
-            if !existed { removeFailedCopy(at: url) }
+            if !existed { removeFailedCopy(at: url, made) }
             throw (error as? SQLiteError)?.cocoaError ?? error
         }
     }
 
     /// Removes the empty database that a failed copy has made, unless another program has filled
     /// it.
-    private static func removeFailedCopy(at url: URL) {
-        do { guard try StoreMetadata.read(openForReading(url)) == nil else { return } } catch { return }
+    ///
+    /// - Parameter connection: The copy's own: there may be no descriptor left for another one.
+    private static func removeFailedCopy(at url: URL, _ connection: SQLiteConnection?) {
         let path = url.resolvingSymlinksInPath().path
+        var information = stat()
+        guard stat(path, &information) == 0 else { return }
+        if information.st_size > 0 {
+            guard let connection else { return }
+            do { guard try StoreMetadata.read(connection) == nil else { return } } catch { return }
+        }
         for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
     }
 
