@@ -74,9 +74,12 @@ extension SQLMigrationPlan {
         return [relationship, inverse].contains { inference.links[ObjectIdentifier($0)]?.mayLeadToSeveral ?? false }
     }
 
-    /// Returns the statements after which the to-one relationships of an entity lead only to
-    /// objects that lead back.
-    func removalsOfOneWayLinks(_ entity: SQLEntity) -> [SQLStatement] {
+    /// The statements after which one-to-one relationships lead only to objects that lead back.
+    var removalsOfOneWayLinks: [SQLStatement] {
+        target.entities.compactMap { $0 }.flatMap(removalsOfOneWayLinks)
+    }
+
+    private func removalsOfOneWayLinks(_ entity: SQLEntity) -> [SQLStatement] {
         entity.layout.slots.compactMap { slot in
             guard slot.kind == .toOne, let relationship = slot.relationship,
                 relationship.owningEntity === entity.layout.entity, mayLeadOneWay(relationship),

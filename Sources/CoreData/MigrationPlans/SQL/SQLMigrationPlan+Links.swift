@@ -41,10 +41,9 @@ extension SQLMigrationPlan {
                 link.entity = limited(.sql(SQLText("CASE WHEN \(key) IS NOT NULL THEN \(number) END")))
             } else {
                 let number = renumbered(naming.entity, ends.kept, alone: false, alias: "d")
-                link.entity = limited(
-                    .sql(
-                        "(SELECT " + number.text(target) + " FROM " + SQLText(table: table.name)
-                            + " d WHERE d.\(dialect.identifier(naming.key)) = \(key))"))
+                link.entity = .sql(
+                    "(SELECT " + number.text(target) + " FROM " + SQLText(table: table.name)
+                        + " d WHERE d.\(dialect.identifier(naming.key)) = \(key))")
             }
         }
         return link

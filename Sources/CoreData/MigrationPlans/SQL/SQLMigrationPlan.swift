@@ -17,8 +17,6 @@ package struct SQLMigrationPlan {
     private(set) var copies: [SQLRowCopy] = []
     /// Hidden keys that were not in the rows before. They are set after the rows are copied.
     private(set) var hiddenKeys: [SQLHiddenKeyCopy] = []
-    /// Statements that make both ends of one-to-one relationships agree.
-    private(set) var removalsOfOneWayLinks: [SQLStatement] = []
     /// Positions of ordered relationships that were not ordered before.
     private(set) var positions: [SQLPositions] = []
     /// The entities of both mappings, by the target's layout index. Their rows are copied.
@@ -78,7 +76,6 @@ package struct SQLMigrationPlan {
         isPart = migration.movedAsObjects != nil
         hiddenKeys =
             target.hiddenKeys.compactMap(hiddenKeys) + target.entities.compactMap { $0 }.flatMap(keysOfFormerPairs)
-        removalsOfOneWayLinks = target.entities.compactMap { $0 }.flatMap(removalsOfOneWayLinks)
         // Hidden keys are set when tables are altered already, so the tables that they read are
         // copied instead.
         let readLater = Set(hiddenKeys.map(\.source))
