@@ -215,6 +215,7 @@ extension SQLiteStore {
             do { guard try StoreMetadata.read(connection) == nil else { return } } catch { return }
         }
         for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
+        ExternalFiles(storeURL: url).removeEmptyFolders()
     }
 
     private static func replace(
