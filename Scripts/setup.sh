@@ -2,8 +2,8 @@
 # Sees to what the build needs besides Swift: the headers of SQLite, zlib and PostgreSQL's client
 # library. Installs them on Debian and its relatives, says what to install elsewhere. With
 # --swift-only it looks for Swift alone; with --tests also for the server of PostgreSQL, for
-# PgBouncer and for strace, without which tests are skipped. With --has-server or --has-pooler it installs nothing,
-# and its status tells whether one of these is there.
+# PgBouncer and for strace, without which tests are skipped. With --has-server or --has-pooler it
+# installs nothing, and its status tells whether one of these is there.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
