@@ -1,5 +1,4 @@
-/// What a context knows of its new objects: their temporary IDs and the stores they were assigned
-/// to.
+/// The temporary IDs of a context's new objects, and the stores that they were assigned to.
 struct NewObjectTable {
     /// The objects whose ID was asked for.
     private var objects: [NSManagedObjectID.Identity: WeakObject] = [:]

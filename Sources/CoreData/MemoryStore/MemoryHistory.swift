@@ -13,7 +13,7 @@ final class MemoryHistory: StoreHistory, Sendable {
         /// The last transaction that was deleted.
         var lastDeleted: Int64 = 0
         var lastChange: Int64 = 0
-        /// What the rows of changes do not hold, by the numbers of the changes.
+        /// Details that the rows of changes do not hold, by the numbers of the changes.
         var details: [Int64: Details] = [:]
         /// The last transactions that named readers have read.
         var readers: [String: Int64] = [:]

@@ -89,7 +89,7 @@ struct MappingPlan {
         }
     }
 
-    /// What a look-up finds.
+    /// A relationship that is looked up, with the mappings that may have made its objects.
     private struct Link {
         let relationship: NSRelationshipDescription
         /// The mappings whose objects it finds.

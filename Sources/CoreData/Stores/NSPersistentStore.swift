@@ -35,7 +35,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     private let state: Mutex<State>
 
-    /// What is known of the history.
+    /// The state of the history, as last seen.
     package final let knownHistory = KnownHistory()
 
     /// This store, if its class is in another module. Found once: a cast to a protocol takes longer
@@ -296,7 +296,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The record of the store's transactions; nil where it has none.
     var history: (any StoreHistory)? { serverStore?.storedHistory }
 
-    /// What all stores of this process that hold the same data have in common; nil where the data is
+    /// A name that all stores of this process with the same data share; nil where the data is
     /// private.
     var sharedPlace: String? { nil }
 

@@ -7,7 +7,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     /// The changes for the history; empty where the store records none.
     var changes: [PostgreSQLChange] = []
     var properties = ChangedProperties()
-    /// What the history preserves of deleted rows.
+    /// Values of deleted rows that the history preserves.
     var tombstones: [RowReference: [StoredValue]] = [:]
 
     /// Runs a batch in a transaction of its own, which an error rolls back. Runs it again after a

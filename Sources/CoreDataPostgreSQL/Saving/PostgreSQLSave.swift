@@ -24,7 +24,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private var hasSavepoint = false
     /// The versions that rows had when they were locked, by the tables' roots and the rows' keys.
     var lockedVersions: [Int: [Int64: UInt32]] = [:]
-    /// What the history preserves of the rows to delete, by the layouts and the rows' keys.
+    /// Values of rows to delete that the history preserves, by layout and key.
     var preserved: [Int: [Int64: [StoredValue]]] = [:]
     /// The rows as triggers have left them.
     var derivedRows: [Int: PostgreSQLRowCollector] = [:]

@@ -10,7 +10,8 @@ struct RowRule {
     var test: Test?
     /// The columns that name a row.
     var key = ["Z_PK"]
-    /// What is wrong, after the name of the property or table and the number of rows.
+    /// The fault, as the end of a sentence that begins with the property or table and the number
+    /// of rows.
     let fault: String
     var mend: Mend?
 

@@ -7,9 +7,9 @@ struct StoreFinding {
     let count: Int64
     /// At most three of the rows or files that have the fault.
     let examples: [String]
-    /// What is wrong, as one sentence.
+    /// The fault, as one sentence.
     let sentence: String
-    /// What `repair` does about it; nil if it cannot do anything.
+    /// The repair; nil if `repair` cannot do anything.
     var mend: Mend?
 
     /// The number of examples that are shown.
@@ -27,7 +27,7 @@ struct Mend {
         case moveFile(String)
     }
 
-    /// What is done, as the end of a sentence about `repair`: `clears the key`.
+    /// The action, as the end of a sentence about `repair`: `clears the key`.
     let action: String
     let steps: [Step]
 

@@ -10,7 +10,7 @@ struct CommandSyntax: Sendable {
         var repeats = false
         /// The only values that the operand takes; empty if it takes any.
         var choices: [String] = []
-        /// What is read of a store on a server; nil if the operand must be a file.
+        /// The part that is read of a store on a server; nil if the operand must be a file.
         var server: ServerStores.Part?
 
         static let store = Operand(

@@ -5,7 +5,7 @@ import CoreData
 /// A copy is made when its URL is first used, and removed with this value. Its objects have the
 /// store's identities. Making it takes time and room in proportion to the store.
 final class ServerStores {
-    /// What a command reads of a store.
+    /// The part of a store that a command reads.
     enum Part {
         case model
         case rows

@@ -25,7 +25,7 @@ struct ObjectChanges {
 
     var isEmpty: Bool { inserted.isEmpty && changed.isEmpty && deleted.isEmpty }
 
-    /// What is compared to see whether two contexts have the same changes.
+    /// The changes without their new values, to compare those of two contexts.
     var outline: [String] {
         func outline(_ kind: String, _ changes: [Change]) -> [String] {
             changes.map { "\(kind) \($0.name) \($0.values.map(\.key))" }

@@ -1,4 +1,4 @@
-/// What is to become of each row: its place in the file, its object in the store, and its state.
+/// The plan for each row: its place in the file, its object in the store, and its state.
 ///
 /// Takes about 100 bytes for each row.
 struct ImportPlan {

@@ -3,7 +3,7 @@
 /// Nesting, and the length of numbers, are limited. Duplicate keys are kept.
 struct JSONReader {
     struct Failure: Error, Equatable {
-        /// What is wrong, with the place in the text.
+        /// The fault and its place in the text.
         let reason: String
     }
 

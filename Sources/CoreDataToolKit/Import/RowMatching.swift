@@ -21,7 +21,7 @@ struct RowMatching {
     private let rules: [[Rule]]
     /// The rows with each value, by rule.
     private var seen: [Rule: [[UInt8]: Int]] = [:]
-    /// What is to be looked for in the store.
+    /// The rows that are still to be looked up in the store.
     private var wanted: [Rule: [(number: Int, token: [UInt8], values: [Any])]] = [:]
     private var duplicates: [(Int, Match)] = []
 

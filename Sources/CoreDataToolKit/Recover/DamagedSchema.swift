@@ -1,4 +1,4 @@
-/// What the schema of a damaged file still says.
+/// The readable part of a damaged file's schema.
 struct DamagedSchema {
     struct Item {
         let type: String

@@ -19,7 +19,7 @@ struct StoreRecovery {
     }
 
     private(set) var parts: [Part] = []
-    /// What was lost beside rows, in sentences.
+    /// The losses other than rows, in sentences.
     private(set) var problems: [String] = []
     private(set) var externalFiles = 0
 

@@ -1,5 +1,5 @@
 extension StoreRepair {
-    /// What is to be done, as lines for people.
+    /// The planned repairs and the findings that stay, one line each.
     var lines: [String] {
         planned.map { "\($0.kind.rawValue): \($0.sentence) Repair \($0.mend?.action ?? "")." }
             + left.map { finding in

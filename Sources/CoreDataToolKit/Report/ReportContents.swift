@@ -22,7 +22,7 @@ struct ReportContents {
     /// The most important numbers.
     let figures: [Fact]
     let facts: [Fact]
-    /// What is wrong with the store, in sentences.
+    /// The faults of the store, in sentences.
     let findings: [String]
     let diagram: EntityDiagram
     /// The number of objects of each entity, subentities behind their superentities.

@@ -1,6 +1,6 @@
 import CoreData
 
-/// What a model says about an entity: its own properties, without inherited ones.
+/// An entity of a model, with its own properties and without inherited ones.
 struct EntitySchema {
     let name: String
     let superentity: String?
@@ -47,7 +47,7 @@ struct EntitySchema {
     }
 }
 
-/// What a model says about an index.
+/// An index of an entity.
 struct IndexSchema {
     struct Element {
         /// The name of the property, or the expression.

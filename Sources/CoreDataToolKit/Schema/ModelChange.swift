@@ -10,7 +10,7 @@ struct ModelChange {
     let name: String
     /// The name in the old version, if it has another one.
     var oldName: String?
-    /// What the part is, or what is different in it.
+    /// A description of the part, or of its differences.
     var details: [String] = []
     var members: [ModelChange] = []
 

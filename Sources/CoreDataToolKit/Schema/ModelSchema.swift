@@ -1,6 +1,6 @@
 import CoreData
 
-/// What a model says, as values: for text, JSON and comparisons.
+/// A model as values, for text, JSON and comparisons.
 struct ModelSchema {
     struct FetchRequest {
         let name: String

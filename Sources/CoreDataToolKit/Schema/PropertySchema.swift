@@ -1,6 +1,6 @@
 import CoreData
 
-/// What a model says about a property.
+/// A property of an entity.
 struct PropertySchema {
     enum Kind: String {
         case attribute, relationship

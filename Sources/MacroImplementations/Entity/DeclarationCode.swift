@@ -16,7 +16,7 @@ struct DeclarationCode {
                 "return entity"
             ]
         return """
-            /// What the model says about this class.
+            /// The entity that this class declares.
             \(raw: access.prefix)\(raw: override)\(raw: kind) func describeEntity() -> _EntityDeclaration {
                 \(raw: lines.joined(separator: "\n    "))
             }

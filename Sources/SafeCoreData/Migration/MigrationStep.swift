@@ -66,7 +66,7 @@ public struct MigrationStep: Sendable {
     }
 }
 
-/// What a step does with the objects of one class, without the types of its closures.
+/// The part of a step for the objects of one class, without the types of its closures.
 struct ClassMap: Sendable {
     let old: any EntityObject.Type
     let new: any EntityObject.Type

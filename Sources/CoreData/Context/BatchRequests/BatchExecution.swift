@@ -229,7 +229,7 @@ struct BatchExecution {
     }
 }
 
-/// What a batch request did in all of its stores.
+/// The result of a batch request in all of its stores.
 struct BatchTotals {
     var count = 0
     var objectIDs: [NSManagedObjectID] = []

@@ -343,7 +343,7 @@ private protocol AnyFetchRequest: AnyObject {
 
 extension NSFetchRequest: AnyFetchRequest {}
 
-/// What a request consists of, which forms of it for other result types share.
+/// The settings of a request, shared by its forms for other result types.
 private final class FetchRequestStorage {
     var settings = FetchSettings()
     var entityName: String?

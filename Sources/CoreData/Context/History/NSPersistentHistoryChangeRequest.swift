@@ -141,8 +141,8 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         }
     }
 
-    /// What the limits apply to: what the fetch request says, otherwise changes where only these are
-    /// asked for.
+    /// The kind of record that the limits apply to: that of the fetch request, otherwise changes if
+    /// the result has nothing else.
     private func subject() throws -> HistoryFetch.Subject {
         guard let fetchRequest else {
             return resultType == .changesOnly || resultType == .objectIDs ? .changes : .transactions

@@ -33,7 +33,7 @@ public enum NSPersistentHistoryResultType: Int, Sendable {
 /// let transactions = history?.result as? [NSPersistentHistoryTransaction] ?? []
 /// ```
 public final class NSPersistentHistoryResult: NSPersistentStoreResult {
-    /// What the type says.
+    /// The result, in the form of `resultType`.
     public let result: Any?
     /// The requested form of the result.
     public let resultType: NSPersistentHistoryResultType

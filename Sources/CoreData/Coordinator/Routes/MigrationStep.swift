@@ -13,7 +13,7 @@ struct MigrationStep {
     var isEndOnly = false
 }
 
-/// What a program does before and after a step of a staged migration.
+/// The program's code before and after a step of a staged migration.
 protocol StageHandlers {
     var label: String? { get }
     func willMigrate(_ place: StorePlace, _ model: NSManagedObjectModel) throws

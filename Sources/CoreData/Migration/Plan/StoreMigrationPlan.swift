@@ -16,7 +16,7 @@ public struct StoreMigrationPlan: Sendable {
         public let checksum: String
     }
 
-    /// What a step does to the objects of an entity.
+    /// The effect of a step on the objects of an entity.
     public enum EntityAction: Sendable, Hashable {
         /// The entity is new.
         case added

@@ -7,7 +7,7 @@ import Foundation
 struct HistoryNaming: TableNaming {
     static let transactions = "history_transaction"
     static let changes = "history_change"
-    /// What a store keeps of the changed properties.
+    /// The column of the changed properties, in the store's own form.
     static let changedProperties = "changed_properties"
 
     /// Returns the column of one preserved value of a deleted row.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What requests use of an open store in a database.
+/// The parts of an open store in a database that requests use.
 package protocol SQLBackend: AnyObject, Sendable {
     associatedtype Decoder: AnyObject
 

@@ -61,7 +61,7 @@ enum SQLiteHistory {
 
     /// The changes of one transaction, in their order.
     struct Changes {
-        /// What adjacent changes that differ in their keys alone have in common.
+        /// The common part of adjacent changes that differ in their keys alone.
         struct Common {
             let type: NSPersistentHistoryChangeType
             let entityNumber: Int

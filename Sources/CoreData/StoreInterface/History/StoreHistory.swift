@@ -57,7 +57,7 @@ package enum HistoryRange: Sendable {
 
 /// A request for transactions or changes of a store's history.
 package struct HistoryFetch {
-    /// What the predicate, the order and the limits are about.
+    /// The kind of record that the predicate, the order and the limits apply to.
     enum Subject {
         case transactions, changes
 

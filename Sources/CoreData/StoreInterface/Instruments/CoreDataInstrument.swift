@@ -21,7 +21,7 @@ public protocol CoreDataInstrument: Sendable {
     func record(_ event: CoreDataEvent)
 }
 
-/// What a store or a context has done.
+/// An action of a store or a context, reported when it is done.
 public enum CoreDataEvent: Sendable {
     /// A store ran a statement of SQL.
     case statement(ExecutedStatement)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What an open store knows of its history.
+/// The state of an open store's history, as last seen.
 package final class KnownHistory: Sendable {
     /// The last transaction that it knows.
     private let last = Mutex<Int64?>(nil)

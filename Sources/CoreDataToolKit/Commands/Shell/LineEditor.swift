@@ -28,7 +28,7 @@ final class LineEditor {
         self.complete = complete
     }
 
-    /// What a key does to a line.
+    /// The effect of a key on the line.
     private enum Outcome {
         case goesOn
         case isDone
