@@ -33,6 +33,7 @@ struct PostgreSQLMigration: SQLMigrationSteps {
         }
         try copyRows()
         for alteration in plan.alterations { try PostgreSQLAlteration(alteration, connection).run() }
+        if plan.isPart { try liftRequirements() }
         try setKeysAndPositions()
         let dropped = plan.droppedTables.map { dialect.identifier(SQLMigrationPlan.formerName($0)) }
         if !dropped.isEmpty { try run("DROP TABLE " + dropped.joined(separator: ", ")) }
@@ -41,7 +42,7 @@ struct PostgreSQLMigration: SQLMigrationSteps {
         try deriveAttributes()
         progress.report(0.9)
         try makeIndexes(objects, unique: true)
-        if plan.isPart { try liftRequirements() } else { try checkRequiredRelationships() }
+        if !plan.isPart { try checkRequiredRelationships() }
         let foreignKeys = plan.isPart ? [] : objects.foreignKeys
         try target.run(foreignKeys + target.defaults() + target.triggers(), connection)
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")

@@ -2,15 +2,16 @@ import CoreData
 import TestSupport
 import Testing
 
-/// A to-one relationship whose new inverse is to-one: of the objects that led to one, the first
-/// keeps it, and both ends agree.
+/// A to-one relationship whose new inverse is to-one: of the objects that led to one, one keeps it,
+/// and both ends agree.
 struct OneToOneMigrationTests {
-    private func check(_ store: MigratedStore, _ model: NSManagedObjectModel) throws {
+    private func check(_ store: MigratedStore, _ model: NSManagedObjectModel, keeper: Int = 0) throws {
         try store.open(model) { context in
             let accounts = try context.objects("Account", by: "name")
             let users = accounts.map { $0.value(forKey: "user") as? NSManagedObject }
-            #expect(users.map { $0?.value(forKey: "name") as? String } == ["u", nil, nil])
-            #expect(users.first??.value(forKey: "account") as? NSManagedObject === accounts[0])
+            #expect(users.indices.filter { users[$0] != nil } == [keeper])
+            #expect(users[keeper]?.value(forKey: "name") as? String == "u")
+            #expect(users[keeper]?.value(forKey: "account") as? NSManagedObject === accounts[keeper])
         }
     }
 
@@ -38,6 +39,29 @@ struct OneToOneMigrationTests {
         try fill(store, version(isNew: false), "Admin")
         try store.migrate(to: version(isNew: true))
         try check(store, version(isNew: true))
+    }
+
+    /// Objects are related one after the other, so the last one keeps the user.
+    @Test(arguments: [["User"], ["Account"], ["User", "Account"]], StoreKind.persistent)
+    func withAPolicyOfEitherEntityBothEndsAgree(entities: [String], kind: StoreKind) throws {
+        func version(isNew: Bool) -> NSManagedObjectModel {
+            let (user, account) = (entity("User", text("name")), entity("Account", text("name")))
+            if isNew {
+                relate(user, "account", account, inverse: "user")
+            } else {
+                account.properties.append(NSRelationshipDescription("user", to: user))
+            }
+            return model(user, account)
+        }
+        let stores = try MappedStores(from: kind, to: kind)
+        let (former, new) = (version(isNew: false), version(isNew: true))
+        try fill(stores.source, former, "User")
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: new)
+        for mapping in mapping.entityMappings where entities.contains(mapping.destinationEntityName ?? "") {
+            mapping.entityMigrationPolicyClassName = NSStringFromClass(PlainPolicy.self)
+        }
+        try stores.migrate(with: NSMigrationManager(sourceModel: former, destinationModel: new), by: mapping)
+        try check(stores.destination, new, keeper: 2)
     }
 
     @Test(arguments: StoreKind.persistent) func anObjectMayLeadToItsOwnKind(kind: StoreKind) throws {

@@ -207,16 +207,28 @@ package struct SQLMigrationChecks {
                 var condition = SQLText(missing)
                 if let own = own(entity, alias: "t") { condition = own + " AND " + condition }
                 let rows = "SELECT count(*) FROM \(dialect.identifier(entity.table.name)) t WHERE " + condition
-                checks.append(
-                    Count(statement: rows.statement(dialect)) { count in
-                        invalid(
-                            entity.layout.name, slot.name, count,
-                            "The relationship is required, and objects would lack it",
-                            "Make it optional, or set it with the former version of the model first.")
-                    })
+                checks.append(required(relationship, of: entity, missing: rows.statement(dialect)))
             }
         }
         return checks
+    }
+
+    /// Returns the check that objects keep a relationship that they require; nil where they may lose
+    /// it.
+    func required(_ links: SQLMigrationPlan.OneWayLinks) -> Count? {
+        if plan.isPart || links.relationship.isOptional { return nil }
+        return required(links.relationship, of: links.entity, missing: links.count)
+    }
+
+    private func required(
+        _ relationship: NSRelationshipDescription, of entity: SQLEntity, missing: SQLStatement
+    ) -> Count {
+        Count(statement: missing) { count in
+            invalid(
+                entity.layout.name, relationship.name, count,
+                "The relationship is required, and objects would lack it",
+                "Make it optional, or set it with the former version of the model first.")
+        }
     }
 
     /// Whether a relationship was already required of an entity's objects, and loses none of its
@@ -226,8 +238,7 @@ package struct SQLMigrationChecks {
             !former.isOptional,
             !former.isToMany || former.minCount > 0, let source = plan.members[entity.layout.index]?.source,
             let slot = source.layout.slotByName[former.name], source.layout.slots[slot].relationship === former,
-            let destination = former.destinationEntity, let newDestination = relationship.destinationEntity,
-            !plan.mayLeadOneWay(relationship)
+            let destination = former.destinationEntity, let newDestination = relationship.destinationEntity
         else { return false }
         return !SQLMigrationPlan.Ends(destination, newDestination, plan).losesObjects
     }

@@ -65,21 +65,19 @@ extension SQLMigrationPlan {
         }
     }
 
-    /// Whether objects may have to lose what a to-one relationship leads to: its inverse is to-one,
-    /// and one of the two took one object of several.
-    func mayLeadOneWay(_ relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.inverseRelationship, inverse !== relationship, !relationship.isToMany,
-            !inverse.isToMany
-        else { return false }
-        return [relationship, inverse].contains { inference.links[ObjectIdentifier($0)]?.mayLeadToSeveral ?? false }
+    /// The links of a to-one relationship to objects that do not lead back, although the inverse is
+    /// to-one: they took one object of several.
+    struct OneWayLinks {
+        let relationship: NSRelationshipDescription
+        let entity: SQLEntity
+        let removal: SQLStatement
+        let count: SQLStatement
     }
 
-    /// The statements after which one-to-one relationships lead only to objects that lead back.
-    var removalsOfOneWayLinks: [SQLStatement] {
-        target.entities.compactMap { $0 }.flatMap(removalsOfOneWayLinks)
-    }
+    /// The links that the migration removes, so that both ends agree.
+    var oneWayLinks: [OneWayLinks] { target.entities.compactMap { $0 }.flatMap(oneWayLinks) }
 
-    private func removalsOfOneWayLinks(_ entity: SQLEntity) -> [SQLStatement] {
+    private func oneWayLinks(_ entity: SQLEntity) -> [OneWayLinks] {
         entity.layout.slots.compactMap { slot in
             guard slot.kind == .toOne, let relationship = slot.relationship,
                 relationship.owningEntity === entity.layout.entity, mayLeadOneWay(relationship),
@@ -90,14 +88,24 @@ extension SQLMigrationPlan {
             let (table, quoted) = (dialect.identifier(entity.table.name), dialect.identifier)
             let assignments = [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }
                 .map { "\(quoted($0)) = NULL" }
-            return SQLStatement(
-                sql: "UPDATE \(table) SET \(assignments.joined(separator: ", ")) "
-                    + "WHERE \(quoted(column.name)) IS NOT NULL AND NOT EXISTS ("
-                    + "SELECT 1 FROM \(quoted(destination.table.name)) d "
-                    + "WHERE d.\(quoted(naming.key)) = \(table).\(quoted(column.name)) "
-                    + "AND d.\(quoted(back.name)) = \(table).\(quoted(naming.key)))",
-                arguments: [])
+            let condition =
+                "\(quoted(column.name)) IS NOT NULL AND NOT EXISTS ("
+                + "SELECT 1 FROM \(quoted(destination.table.name)) d "
+                + "WHERE d.\(quoted(naming.key)) = \(table).\(quoted(column.name)) "
+                + "AND d.\(quoted(back.name)) = \(table).\(quoted(naming.key)))"
+            let update = "UPDATE \(table) SET \(assignments.joined(separator: ", "))"
+            return OneWayLinks(
+                relationship: relationship, entity: entity,
+                removal: SQLStatement(sql: "\(update) WHERE \(condition)", arguments: []),
+                count: SQLStatement(sql: "SELECT count(*) FROM \(table) WHERE \(condition)", arguments: []))
         }
+    }
+
+    private func mayLeadOneWay(_ relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship, inverse !== relationship, !relationship.isToMany,
+            !inverse.isToMany
+        else { return false }
+        return [relationship, inverse].contains { inference.links[ObjectIdentifier($0)]?.mayLeadToSeveral ?? false }
     }
 
     /// Returns the values that a hidden key column gets from the row that is copied.

@@ -89,7 +89,10 @@ extension SQLMigrationSteps {
             try require([checks.owners(copy)].compactMap { $0 })
             try execute(copy.statement)
         }
-        for removal in plan.removalsOfOneWayLinks { try execute(removal) }
+        for links in plan.oneWayLinks {
+            // A database may refuse to remove a required one, without its name.
+            if let check = checks.required(links) { try require([check]) } else { try execute(links.removal) }
+        }
         for positions in plan.positions {
             let statements = plan.dialect.numberRows(
                 of: positions.table, by: positions.owner, inOrderOf: positions.key, in: positions.position,
