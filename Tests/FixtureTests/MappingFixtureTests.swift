@@ -38,8 +38,9 @@ extension FixtureTests {
             #expect(saved.entityMappings.map(text) == compiled.entityMappings.map(text))
         }
 
-        /// The models of one of them are not among the files.
-        @Test(arguments: Fixtures.paths.filter { $0.hasSuffix(".xcmappingmodel") })
+        private static let paths = Fixtures.paths.filter { $0.hasSuffix(".xcmappingmodel") }
+
+        @Test(arguments: paths)
         func everySavedMappingModelIsReadAndFitsItsModels(path: String) throws {
             let mapping = try NSMappingModel(reading: Fixtures.url(path))
             #expect(!mapping.entityMappings.isEmpty)
@@ -48,6 +49,49 @@ extension FixtureTests {
                 mapping.entityMappings.allSatisfy {
                     ($0.sourceEntityName == nil) == ($0.sourceEntityVersionHash == nil)
                 })
+        }
+
+        @Test(arguments: paths) func withoutTheFilesOfItsModelsAMappingModelUsesItsCopies(path: String) throws {
+            let folder = try TemporaryFolder()
+            let alone = folder.file("Alone.xcmappingmodel")
+            try FileManager.default.copyItem(at: Fixtures.url(path), to: alone)
+            let beside: [NSEntityMapping] = try NSMappingModel(reading: Fixtures.url(path)).entityMappings
+            let within: [NSEntityMapping] = try NSMappingModel(reading: alone).entityMappings
+            #expect(within.map(text) == beside.map(text))
+        }
+
+        /// A byte of the copies is another one, anywhere.
+        @Test func damagedCopiesOfModelsAreErrors() throws {
+            let folder = try TemporaryFolder()
+            let alone = folder.file("Alone.xcmappingmodel")
+            try FileManager.default.copyItem(at: Self.saved, to: alone)
+            let file = alone.appendingPathComponent("xcmapping.xml")
+            let whole = try Data(contentsOf: file)
+            let text = try #require(String(data: whole, encoding: .utf8))
+            let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+            var generator = SeededGenerator(seed: 1)
+            var failures = 0
+            for name in ["sourcemodeldata", "destinationmodeldata"] {
+                let start = try #require(text.range(of: "name=\"\(name)\" type=\"binary\">")).upperBound
+                let end = try #require(text.range(of: "</attribute>", range: start..<text.endIndex)).lowerBound
+                let bytes =
+                    text.utf8.distance(
+                        from: text.startIndex, to: start)..<text.utf8.distance(
+                        from: text.startIndex, to: end)
+                for _ in 0..<150 {
+                    var damaged = whole
+                    let index = Int.random(in: bytes, using: &generator)
+                    guard letters.contains(damaged[index]), let other = letters.randomElement(using: &generator)
+                    else { continue }
+                    damaged[index] = other
+                    try damaged.write(to: file)
+                    do { _ = try NSMappingModel(reading: alone) } catch let error as ModelReadingError {
+                        #expect(error.file == alone.path)
+                        failures += 1
+                    }
+                }
+            }
+            #expect(failures > 20)
         }
 
         /// The store of the first version becomes one of the second by inference, and of the third

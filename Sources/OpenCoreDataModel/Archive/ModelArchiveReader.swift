@@ -161,21 +161,10 @@ struct ModelArchiveReader {
             let subentities = try numbers.map {
                 try self.entity($0.value, role: "a subentity of '\(entity.name ?? "")'")
             }
-            for subentity in subentities where entity.isKindOf(entity: subentity) || subentity.superentity != nil {
-                throw ModelReadingError(
-                    .inconsistent, "The entity has two superentities or inherits from itself.",
-                    advice: "Correct the hierarchy and compile the model again.", entity: subentity.name)
-            }
+            for subentity in subentities { try ArchivedHierarchy.check(subentity, from: entity) }
             entity.subentities = unique(subentities).sorted { ($0.name ?? "") < ($1.name ?? "") }
         }
-        var level = entityObjects.map(\.entity).filter { $0.superentity == nil }
-        for _ in 0..<ModelReadingError.depthLimit where !level.isEmpty { level = level.flatMap(\.subentities) }
-        if let entity = level.first {
-            throw ModelReadingError(
-                .inconsistent, "The entity has too many superentities.",
-                advice: "Correct the hierarchy and compile the model again.",
-                entity: entity.name)
-        }
+        try ArchivedHierarchy.checkDepth(of: entityObjects.map(\.entity))
     }
 
     func unique(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {

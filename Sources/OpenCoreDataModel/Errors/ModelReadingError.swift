@@ -66,7 +66,7 @@ extension ModelReadingError {
     /// Returns the error for a mapping model without one of its models.
     package static func missingModel(_ path: String) -> ModelReadingError {
         ModelReadingError(
-            .missing, "The model '\(path)', which the mapping model was made for, is not beside it.",
+            .missing, "The model '\(path)', which the mapping model was made for, is neither beside it nor in it.",
             advice: "Copy the model's file along, or use the compiled mapping model (.cdm).")
     }
 

@@ -34,18 +34,18 @@ struct MappingSourceReader {
             throw ModelReadingError.damagedArchive("The file has no mapping model.")
         }
         return try MappingSourceReader(
-            rows: rows, source: model("sourcemodelpath", of: root, near: url),
-            destination: model("destinationmodelpath", of: root, near: url)
+            rows: rows, source: model("sourcemodel", of: root, near: url),
+            destination: model("destinationmodel", of: root, near: url)
         ).mappings(of: root)
     }
 
-    /// Reads a model that the mapping was made for. The file has its path in the project, and the
-    /// model itself in a form of Xcode's own.
+    /// Reads a model that the mapping was made for: its file, or else the copy in the mapping model,
+    /// which is as old as the last save of the mapping.
     ///
-    /// It is looked for in the folders above the mapping, the nearest first: there at the recorded
-    /// path, or at the end of it.
-    private static func model(_ key: String, of root: Row, near url: URL) throws -> NSManagedObjectModel {
-        let path = (root.texts[key] ?? "").split(separator: "/").map(String.init)
+    /// The file is looked for in the folders above the mapping, the nearest first: there at the path
+    /// that it had in the project, or at the end of that path.
+    private static func model(_ name: String, of root: Row, near url: URL) throws -> NSManagedObjectModel {
+        let path = (root.texts[name + "path"] ?? "").split(separator: "/").map(String.init)
         for depth in 0..<url.pathComponents.count {
             let folder = (0..<depth).reduce(url) { folder, _ in folder.deletingLastPathComponent() }
             for start in path.indices {
@@ -57,6 +57,7 @@ struct MappingSourceReader {
                 }
             }
         }
+        if let copy = root.data(name + "data") { return try EditorModelReader.model(from: copy) }
         throw ModelReadingError.missingModel(path.joined(separator: "/"))
     }
 
