@@ -28,6 +28,19 @@ struct ObjectChangesTests {
         withExtendedLifetime(shelf) {}
     }
 
+    @Test("63: each assignment is told, before it is saved and after") func eachAssignmentIsTold() async throws {
+        var changes = book.objectDidChange.makeAsyncIterator()
+        for title in ["Oak", "Elm"] {
+            book.title = title
+            context.processPendingChanges()
+        }
+        try context.save()
+        book.title = "Oak"
+        context.processPendingChanges()
+        for _ in 0..<3 { #expect(await changes.next() == ["title"]) }
+        withExtendedLifetime(shelf) {}
+    }
+
     @Test("65: changes through a mutable set are told, also by the inverse") func changesThroughAMutableSetAreTold()
         async throws
     {

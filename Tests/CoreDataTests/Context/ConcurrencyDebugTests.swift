@@ -64,8 +64,7 @@ struct ConcurrencyDebugTests {
             let library = try Self.debuggedLibrary()
             let ada = library.context.performAndWait { library.context.author("Ada") }
             nonisolated(unsafe) let object = ada
-            DispatchQueue.global().async { _ = object.name }
-            try await Task.sleep(for: .seconds(60))
+            DispatchQueue.global().sync { _ = object.name }
         }
         #expect(complaint(result).contains("the queue 'com.apple.root.default-qos'"), "\(complaint(result))")
     }

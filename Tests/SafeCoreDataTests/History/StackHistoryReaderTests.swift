@@ -28,7 +28,6 @@ struct StackHistoryReaderTests {
             return read
         }
         // The loop waits for this one, or finds it.
-        try await Task.sleep(for: .milliseconds(20))
         try await shop.stack.insertAsset("d")
         #expect(Set(try await reading.value) == ["a", "b", "c", "d"])
     }
