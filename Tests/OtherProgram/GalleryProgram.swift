@@ -108,19 +108,6 @@ enum GalleryProgram {
 
     // MARK: Limits
 
-    #if canImport(Glibc)
-        private static let (sizeLimit, descriptorLimit) = (Int32(RLIMIT_FSIZE.rawValue), Int32(RLIMIT_NOFILE.rawValue))
-    #else
-        private static let (sizeLimit, descriptorLimit) = (RLIMIT_FSIZE, RLIMIT_NOFILE)
-    #endif
-
-    private static func limit(_ resource: Int32, to value: rlim_t?) {
-        var limits = rlimit()
-        getrlimit(resource, &limits)
-        limits.rlim_cur = value ?? limits.rlim_max
-        setrlimit(resource, &limits)
-    }
-
     private static func tell(_ work: () throws -> Void) {
         do {
             try work()
@@ -133,31 +120,23 @@ enum GalleryProgram {
 
     /// Opens a store, and saves to it, while files may not become larger than so many bytes; then
     /// without the limit.
-    static func withSmallFiles(_ url: URL, bytes: UInt) throws {
-        // Without a handler the signal ends the process.
-        signal(SIGXFSZ, SIG_IGN)
-        limit(sizeLimit, to: bytes)
+    static func withSmallFiles(_ url: URL, bytes: Int) throws {
+        ProcessLimits.limitFiles(toBytes: bytes)
         var generator = SeededGenerator(seed: 7)
         var coordinator: NSPersistentStoreCoordinator?
         tell { coordinator = try Gallery.open(url) }
         if let context = coordinator?.newContext() {
             tell { for _ in 0..<200 { _ = try Gallery.step(in: context, &generator) } }
-            limit(sizeLimit, to: nil)
+            ProcessLimits.limitFiles(toBytes: nil)
             tell { try context.save() }
         }
-    }
-
-    private static func takeAllDescriptors() {
-        let free = open("/dev/null", O_RDONLY)
-        close(free)
-        limit(descriptorLimit, to: rlim_t(free))
     }
 
     /// Opens a store, and then works on queues, saves and fetches while the process may open no
     /// more files.
     static func workWithoutDescriptors(_ url: URL) throws {
         let coordinator = try Gallery.open(url)
-        takeAllDescriptors()
+        ProcessLimits.limitNewDescriptors(to: 0)
         let isDone = DispatchSemaphore(value: 0)
         let context = coordinator.newContext()
         context.perform {
@@ -175,13 +154,13 @@ enum GalleryProgram {
             request.predicate = NSPredicate(format: "name == 'new'")
             say("new: \(try coordinator.newContext().count(for: request))")
         }
-        limit(descriptorLimit, to: nil)
+        ProcessLimits.limitNewDescriptors(to: nil)
     }
 
     /// Opens a store, or looks at an open one, while the process may open no more files.
     static func withoutDescriptors(_ url: URL, isOpen: Bool) throws {
         let opened = isOpen ? try Gallery.open(url, options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1]) : nil
-        takeAllDescriptors()
+        ProcessLimits.limitNewDescriptors(to: 0)
         tell {
             if let opened {
                 let wrong = try Gallery.wrongPhotos(opened.newContext())
@@ -190,6 +169,6 @@ enum GalleryProgram {
                 _ = try Gallery.open(url)
             }
         }
-        limit(descriptorLimit, to: nil)
+        ProcessLimits.limitNewDescriptors(to: nil)
     }
 }

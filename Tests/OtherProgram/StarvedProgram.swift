@@ -129,8 +129,8 @@ struct StarvedProgram {
         switch shortage {
         case .full: Self.fill(ballast, leaving: amount)
         case .filling: StarvedMigration.at(point: point) { Self.fill(ballast, leaving: amount) }
-        case .size: Limits.size(amount)
-        case .descriptors: Limits.descriptors(amount)
+        case .size: ProcessLimits.limitFiles(toBytes: amount)
+        case .descriptors: ProcessLimits.limitNewDescriptors(to: amount)
         }
         let (isDone, complaints) = attempt(new, lacks: shortage)
         switch shortage {
@@ -138,8 +138,8 @@ struct StarvedProgram {
         case .filling:
             wasPassed = StarvedMigration.forgetPoint()
             unlink(ballast.path)
-        case .size: Limits.size(nil)
-        case .descriptors: Limits.descriptors(nil)
+        case .size: ProcessLimits.limitFiles(toBytes: nil)
+        case .descriptors: ProcessLimits.limitNewDescriptors(to: nil)
         }
         return (isDone, shortage == .filling ? !wasPassed : isDone, complaints)
     }
@@ -152,36 +152,5 @@ struct StarvedProgram {
         defer { close(file) }
         let available = Int(information.f_bavail) * Int(information.f_frsize)
         if available > free { posix_fallocate(file, 0, off_t(available - free)) }
-    }
-}
-
-/// Limits of this process.
-enum Limits {
-    #if canImport(Glibc)
-        private static let (sizeLimit, descriptorLimit) = (Int32(RLIMIT_FSIZE.rawValue), Int32(RLIMIT_NOFILE.rawValue))
-    #else
-        private static let (sizeLimit, descriptorLimit) = (RLIMIT_FSIZE, RLIMIT_NOFILE)
-    #endif
-
-    private static func set(_ resource: Int32, to value: rlim_t?) {
-        var limits = rlimit()
-        getrlimit(resource, &limits)
-        limits.rlim_cur = value ?? limits.rlim_max
-        setrlimit(resource, &limits)
-    }
-
-    /// Limits the size of files; nil for no limit.
-    static func size(_ bytes: Int?) {
-        // Without a handler the signal ends the process.
-        signal(SIGXFSZ, SIG_IGN)
-        set(sizeLimit, to: bytes.map { rlim_t($0) })
-    }
-
-    /// Limits the files that are opened besides those that are open; nil for no limit.
-    static func descriptors(_ count: Int?) {
-        guard let count else { return set(descriptorLimit, to: nil) }
-        let free = open("/dev/null", O_RDONLY)
-        close(free)
-        set(descriptorLimit, to: rlim_t(Int(free) + count))
     }
 }

@@ -146,7 +146,7 @@ case "gallery" where arguments.count >= 3:
     case ("migrated", 0): GalleryProgram.migrateByHand(url)
     case ("reads", 0): try GalleryProgram.read(url)
     case ("saves", 2): try GalleryProgram.save(url, seed: numbers[0], times: Int(numbers[1]))
-    case ("small", 1): try GalleryProgram.withSmallFiles(url, bytes: UInt(numbers[0]))
+    case ("small", 1): try GalleryProgram.withSmallFiles(url, bytes: Int(numbers[0]))
     case ("closed", 0): try GalleryProgram.withoutDescriptors(url, isOpen: false)
     case ("works", 0): try GalleryProgram.workWithoutDescriptors(url)
     case ("open", 0): try GalleryProgram.withoutDescriptors(url, isOpen: true)

@@ -191,17 +191,21 @@ import Testing
     }
 
     private static func migrateUnderLimits(_ path: String, _ suffix: String, _ kind: String, _ isDeep: Bool) throws {
-        signal(SIGXFSZ, SIG_IGN)
         let versions = Versions(suffix: suffix)
         let url = URL(fileURLWithPath: path).appendingPathComponent("store.sqlite")
-        let resource = kind == "size" ? sizeLimit : descriptorLimit
-        let used = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        func limit(to value: Int?) {
+            if kind == "size" {
+                ProcessLimits.limitFiles(toBytes: value)
+            } else {
+                ProcessLimits.limitNewDescriptors(to: value)
+            }
+        }
         let limits =
             kind == "size"
             ? Array(stride(from: 4_096, through: 4_000_000, by: isDeep ? 16_384 : 262_144))
-            : Array(stride(from: used + 2, through: used + 80, by: isDeep ? 1 : 6))
+            : Array(stride(from: 3, through: 81, by: isDeep ? 1 : 6))
         for value in limits {
-            set(resource, to: rlim_t(value))
+            limit(to: value)
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: versions.model(isNew: true))
             let failure: NSError?
             do {
@@ -210,7 +214,7 @@ import Testing
                 try coordinator.remove(added)
                 failure = nil
             } catch { failure = error as NSError }
-            set(resource, to: nil)
+            limit(to: nil)
             guard let failure else {
                 if value == limits.first { throw CocoaError(.featureUnsupported) }
                 return
@@ -222,18 +226,5 @@ import Testing
             else { throw failure }
         }
         throw CocoaError(.featureUnsupported)
-    }
-
-    #if canImport(Glibc)
-        private static let (sizeLimit, descriptorLimit) = (Int32(RLIMIT_FSIZE.rawValue), Int32(RLIMIT_NOFILE.rawValue))
-    #else
-        private static let (sizeLimit, descriptorLimit) = (RLIMIT_FSIZE, RLIMIT_NOFILE)
-    #endif
-
-    private static func set(_ resource: Int32, to value: rlim_t?) {
-        var limits = rlimit()
-        getrlimit(resource, &limits)
-        limits.rlim_cur = value ?? limits.rlim_max
-        setrlimit(resource, &limits)
     }
 }
