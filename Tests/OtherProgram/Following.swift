@@ -26,8 +26,8 @@ final class Following {
         for author in try context.authors() { take(author) }
     }
 
-    /// Prints when the work has begun and when it has ended. What it knows in the end it prints when
-    /// its input ends: others have ended their work then.
+    /// Prints when the work has begun and when it has ended. What it knows in the end it prints
+    /// when its input ends: others have ended their work then.
     static func run(_ place: StorePlace, seed: UInt64, seconds: Double) throws {
         let follower = try Following(place, seed: seed)
         FileHandle.standardOutput.write(Data("ready\n".utf8))
@@ -79,7 +79,8 @@ final class Following {
         }
     }
 
-    /// Merges the transactions of others. Each follows the one before: none is missed or seen twice.
+    /// Merges the transactions of others. Each follows the one before: none is missed or seen
+    /// twice.
     private func follow() throws {
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
         let result = try context.execute(request) as? NSPersistentHistoryResult

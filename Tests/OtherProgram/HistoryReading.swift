@@ -3,8 +3,8 @@ import TestSupport
 
 /// A named reader of a library's history, which may be killed at any time.
 enum HistoryReading {
-    /// Prints the number of each transaction that the reader has not read, and keeps its place after
-    /// each one, until it kills itself because its input has ended.
+    /// Prints the number of each transaction that the reader has not read, and keeps its place
+    /// after each one, until it kills itself because its input has ended.
     static func run(_ place: StorePlace, reader: String) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         try coordinator.addPersistentStore(

@@ -94,11 +94,11 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 
 /// A `Bool` or number. True: `NSPersistentStoreRemoteChange` is posted when a save of this process
-/// or of another one has changed the store, and contexts with `automaticallyMergesChangesFromParent`
-/// merge what others have saved. The default is false.
+/// or of another one has changed the store, and contexts with
+/// `automaticallyMergesChangesFromParent` merge what others have saved. The default is false.
 ///
-/// Cost: for a SQLite store the system watches its files, and each commit of others makes cached rows
-/// be read again; for a PostgreSQL store it needs a connection of its own.
+/// Cost: for a SQLite store the system watches its files, and each commit of others makes cached
+/// rows be read again; for a PostgreSQL store it needs a connection of its own.
 ///
 /// ```swift
 /// description.setOption(

@@ -3,11 +3,11 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// Does all that migrations of the coordinator's stores have left for later.
     ///
-    /// A store that was added with `NSPersistentStoreDeferredLightweightMigrationOptionKey` has that
-    /// key with true in its metadata while something is left. Then the entry is removed.
+    /// A store that was added with `NSPersistentStoreDeferredLightweightMigrationOptionKey` has
+    /// that key with true in its metadata while something is left. Then the entry is removed.
     ///
-    /// Cost: each index is built, which sorts its rows, and each former table is dropped. Saves wait
-    /// for each of these tasks.
+    /// Cost: each index is built, which sorts its rows, and each former table is dropped. Saves
+    /// wait for each of these tasks.
     ///
     /// ```swift
     /// let key = NSPersistentStoreDeferredLightweightMigrationOptionKey

@@ -11,8 +11,8 @@ extension NSPersistentStoreCoordinator {
     ///
     /// Cost: one look-up in each store.
     ///
-    /// - Parameter stores: `NSPersistentStore`s of this coordinator; nil or an empty array for all of
-    ///   them.
+    /// - Parameter stores: `NSPersistentStore`s of this coordinator; nil or an empty array for all
+    ///   of them.
     /// - Returns: nil where no store has a history, and where none can be read.
     public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let wanted = (stores ?? []).compactMap { $0 as? NSPersistentStore }
@@ -26,8 +26,8 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: - Named readers
 
-    /// The places of a named reader in the histories of the stores: the last transactions that it has
-    /// read.
+    /// The places of a named reader in the histories of the stores: the last transactions that it
+    /// has read.
     ///
     /// - Returns: nil where no store knows the reader.
     /// - Throws: errors of reading the stores.
@@ -40,8 +40,8 @@ extension NSPersistentStoreCoordinator {
         return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers)
     }
 
-    /// Returns the places of a named reader. A store that does not know it yet keeps it from here on,
-    /// before the oldest transaction.
+    /// Returns the places of a named reader. A store that does not know it yet keeps it from here
+    /// on, before the oldest transaction.
     ///
     /// - Returns: nil where no store has a history.
     package func historyToken(beginning reader: String) throws -> NSPersistentHistoryToken? {
@@ -51,8 +51,8 @@ extension NSPersistentStoreCoordinator {
         return try historyToken(forReader: reader)
     }
 
-    /// Moves a named reader on to a token. It stays where it is if it is there or further already, if
-    /// it was removed, and where the store has not come to the token, because it was replaced.
+    /// Moves a named reader on to a token. It stays where it is if it is there or further already,
+    /// if it was removed, and where the store has not come to the token, because it was replaced.
     package func advanceHistoryReader(_ reader: String, to token: NSPersistentHistoryToken) throws {
         for (store, history) in histories(among: nil) {
             guard let number = token.number(in: store) else { continue }
@@ -63,11 +63,11 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Keeps the place of a named reader in the stores themselves. What a reader has not read is not
-    /// deleted by a `HistoryRetention`.
+    /// Keeps the place of a named reader in the stores themselves. What a reader has not read is
+    /// not deleted by a `HistoryRetention`.
     ///
-    /// Every process that opens the stores finds the place. A reader that is not used any more keeps
-    /// the history from being deleted: remove it with nil.
+    /// Every process that opens the stores finds the place. A reader that is not used any more
+    /// keeps the history from being deleted: remove it with nil.
     ///
     /// ```swift
     /// for transaction in transactions {
@@ -79,11 +79,11 @@ extension NSPersistentStoreCoordinator {
     /// Cost: one write transaction in each store that the token names.
     ///
     /// - Parameters:
-    ///   - token: a token of these stores. A store that it does not name keeps its place. Nil removes
-    ///     the reader.
+    ///   - token: a token of these stores. A store that it does not name keeps its place. Nil
+    ///     removes the reader.
     ///   - name: a name of your choice, the same in all processes.
-    /// - Throws: errors of writing, and `CocoaError.persistentStoreOperation` (134030) where the token
-    ///   names no store that has a history.
+    /// - Throws: errors of writing, and `CocoaError.persistentStoreOperation` (134030) where the
+    ///   token names no store that has a history.
     public func setHistoryToken(_ token: NSPersistentHistoryToken?, forReader name: String) throws {
         var isKept = token == nil
         for (store, history) in histories(among: nil) {

@@ -101,8 +101,8 @@ struct StoreCopy {
             let first = try destination.reserveKeys(tables[member].keys.count, for: tables[member].layout)
             tables[member].newKeys = tables[member].keys.indices.map { first + Int64($0) }
         }
-        // A file counts keys from 1. In a new one all keys up to the rows' highest can be theirs, unless
-        // that would leave too few for new rows.
+        // A file counts keys from 1. In a new one all keys up to the rows' highest can be theirs,
+        // unless that would leave too few for new rows.
         guard destination is SQLiteStore, tables[members[0]].newKeys.first == 1 else { return }
         let keys = members.map { tables[$0].keys }.joined()
         guard let lowest = keys.min(), lowest > 0, let highest = keys.max(), highest <= Int64.max / 2 else { return }

@@ -5,10 +5,9 @@ enum FileRows {
     /// The rows of the objects of a file, as one save.
     ///
     /// A file holds both ends of each relationship. Where they disagree, the to-one end counts, of
-    /// two to-one ends one that leads elsewhere, else the one of the lower number, and of two to-many
-    /// ends both. Numbers of
-    /// objects that do not exist are left out: a relationship without an inverse may lead to a
-    /// deleted object.
+    /// two to-one ends one that leads elsewhere, else the one of the lower number, and of two
+    /// to-many ends both. Numbers of objects that do not exist are left out: a relationship without
+    /// an inverse may lead to a deleted object.
     static func batch(of objects: [FileObject], _ model: ModelLayout) throws -> SaveBatch {
         let objects = objects.sorted { $0.key < $1.key }
         var places: [Int64: Int] = [:]

@@ -68,8 +68,8 @@ struct ReplacementFile {
         Self.release(lock, destination)
     }
 
-    /// Unlocks the present file, and removes it if it was made for the lock. `close` alone would keep
-    /// the lock in a forked child.
+    /// Unlocks the present file, and removes it if it was made for the lock. `close` alone would
+    /// keep the lock in a forked child.
     private static func release(_ lock: Int32, _ destination: String) {
         if FileStamp(descriptor: lock) == nil { unlink(destination) }
         flock(lock, LOCK_UN)

@@ -26,8 +26,8 @@ final class MemoryHistory: StoreHistory, Sendable {
 
     private let rows: MemoryRows
     private unowned let store: NSPersistentStore
-    /// Guards the numbers. Held while rows are written, so that they are in the order of the numbers,
-    /// and never while code of the program runs.
+    /// Guards the numbers. Held while rows are written, so that they are in the order of the
+    /// numbers, and never while code of the program runs.
     private let state = Mutex(State())
 
     init(of store: NSPersistentStore) {

@@ -94,8 +94,8 @@ extension StorePlace {
         try place.replace(with: self)
     }
 
-    /// Runs a function on this copy of a store, whose errors name the store: the program does not know
-    /// the place of the copy.
+    /// Runs a function on this copy of a store, whose errors name the store: the program does not
+    /// know the place of the copy.
     func reportErrors(as store: StorePlace, _ body: () throws -> Void) throws {
         do { try body() } catch let error as CoreDataError {
             let userInfo = error.userInfo.mapValues { ($0 as? String).map { naming(store, in: $0) } ?? $0 }

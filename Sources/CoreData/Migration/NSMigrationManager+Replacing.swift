@@ -42,8 +42,8 @@ extension NSMigrationManager: MappingMigrator {
         progressHandler.report(1)
     }
 
-    /// Migrates a store that is not open, where it is. Its UUID, history and the keys of rows stay as in an
-    /// automatic migration.
+    /// Migrates a store that is not open, where it is. Its UUID, history and the keys of rows stay
+    /// as in an automatic migration.
     package func migrate(storeAt url: URL, type: String, by mapping: NSMappingModel) throws {
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
         let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]

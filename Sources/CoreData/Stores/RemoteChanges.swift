@@ -50,8 +50,8 @@ final class RemoteChanges: Sendable {
 
     /// Posts the notification about a change of a store.
     ///
-    /// - Parameter transaction: the number of the last transaction in the history; nil where none was
-    ///   recorded.
+    /// - Parameter transaction: the number of the last transaction in the history; nil where none
+    ///   was recorded.
     func post(_ store: NSPersistentStore, _ transaction: Int64?) {
         guard let coordinator = store.persistentStoreCoordinator, let url = store.url else { return }
         let uuid = store.identifier ?? ""

@@ -285,8 +285,8 @@ enum PostgreSQLHousekeeping {
 
     /// A change belongs to the transaction of the same save. `properties` is the list of the
     /// properties that an update changed, `tombstone` has the values that a deletion preserves, by
-    /// the names of the attributes. A transaction without a time was deleted: the last one leaves its
-    /// row, by which the next one is numbered.
+    /// the names of the attributes. A transaction without a time was deleted: the last one leaves
+    /// its row, by which the next one is numbered.
     static let historyStatements = [
         """
         CREATE TABLE \(historyTable) (number int8 PRIMARY KEY, save uuid NOT NULL UNIQUE, first_change int8 NOT NULL, \

@@ -14,8 +14,8 @@ extension PostgreSQLStore {
 ///
 /// The schemas may be in one database or in two. The source is read in one snapshot, while other
 /// programs use it. The destination changes in one transaction; roles keep their rights to tables
-/// and functions whose names stay. Rows pass from one connection to the other as they arrive, so that the memory
-/// used does not depend on their number.
+/// and functions whose names stay. Rows pass from one connection to the other as they arrive, so
+/// that the memory used does not depend on their number.
 struct PostgreSQLReplacement {
     private let source: PostgreSQLConnection
     private let destination: PostgreSQLConnection

@@ -6,7 +6,8 @@ struct CommandSyntax: Sendable {
         let name: String
         let help: String
         var mayBeMissing = false
-        /// Whether the last operand takes all further arguments; at least one unless it may be missing.
+        /// Whether the last operand takes all further arguments; at least one unless it may be
+        /// missing.
         var repeats = false
         /// The only values that the operand takes; empty if it takes any.
         var choices: [String] = []

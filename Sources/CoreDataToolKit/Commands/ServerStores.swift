@@ -19,8 +19,8 @@ final class ServerStores {
 
     /// Returns arguments with the path of a copy in the place of each URL of a store on a server.
     ///
-    /// - Throws: `ToolError` for a server whose driver is not in this program, or which refuses, and
-    ///   for operands of the command that must be files.
+    /// - Throws: `ToolError` for a server whose driver is not in this program, or which refuses,
+    ///   and for operands of the command that must be files.
     func read(_ given: CommandSyntax.Arguments, of syntax: CommandSyntax) throws -> CommandSyntax.Arguments {
         var arguments = given
         for (index, operand) in given.operands.enumerated() {

@@ -46,8 +46,8 @@ struct DiagramMermaid {
         return "\(word(isOptional ? String(row.type.dropLast()) : row.type)) \(name)\(comment)"
     }
 
-    /// Returns a text of ASCII letters, digits and underscores that begins with a letter. `PK`, `FK`
-    /// and `UK`, in any case, are no names.
+    /// Returns a text of ASCII letters, digits and underscores that begins with a letter. `PK`,
+    /// `FK` and `UK`, in any case, are no names.
     private static func word(_ text: String) -> String {
         let word = String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
         let isTaken = ["PK", "FK", "UK"].contains(word.uppercased())

@@ -1,7 +1,7 @@
 /// A diagram as an SVG element, for a file of its own or for a page of HTML.
 ///
-/// It has no scripts, no links and nothing from outside. Its colours follow the light or dark scheme
-/// of the reader.
+/// It has no scripts, no links and nothing from outside. Its colours follow the light or dark
+/// scheme of the reader.
 struct DiagramSVG {
     private let diagram: EntityDiagram
     private let layout: DiagramLayout

@@ -152,7 +152,8 @@ enum GraphvizLayout {
         }
     }
 
-    /// Moves the ends of a route to the sides of the boxes, from which Graphviz stays away a little.
+    /// Moves the ends of a route to the sides of the boxes, from which Graphviz stays away a
+    /// little.
     private static func snapped(
         _ route: [DiagramPoint], _ from: EntityDiagram.End, _ to: EntityDiagram.End, _ frames: [DiagramFrame]
     ) -> [DiagramPoint] {

@@ -46,7 +46,8 @@ extension LayeredLayout {
     }
 
     /// Returns the tops that are nearest to the wanted ones (least weighted squares) and keep the
-    /// order and the gaps: an isotonic regression, where neighbours that would overlap form a block.
+    /// order and the gaps: an isotonic regression, where neighbours that would overlap form a
+    /// block.
     static func separated(
         _ wanted: [(top: Double, weight: Double)], heights: [Double], gap: [Double]
     ) -> [Double] {

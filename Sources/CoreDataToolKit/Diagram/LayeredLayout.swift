@@ -62,9 +62,9 @@ struct LayeredLayout {
 
     private func directed(_ index: Int) -> Edge { isReversed[index] ? edges[index].reversed : edges[index] }
 
-    /// Chooses the edges to turn around so that all lead away from the box with the most edges, as in
-    /// a walk in breadth: relationships have no direction of their own, and this one gives the fewest
-    /// columns and no cycles.
+    /// Chooses the edges to turn around so that all lead away from the box with the most edges, as
+    /// in a walk in breadth: relationships have no direction of their own, and this one gives the
+    /// fewest columns and no cycles.
     static func reversals(count: Int, _ edges: [(from: Int, to: Int)]) -> [Bool] {
         var neighbours = [[Int]](repeating: [], count: count)
         for edge in edges {

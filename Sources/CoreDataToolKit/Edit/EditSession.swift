@@ -14,8 +14,8 @@ final class EditSession {
 
     /// Plans an edit.
     ///
-    /// - Throws: `ToolError` for a store that cannot be edited, names and values that do not fit it,
-    ///   and changes that its model forbids.
+    /// - Throws: `ToolError` for a store that cannot be edited, names and values that do not fit
+    ///   it, and changes that its model forbids.
     init(_ operation: EditOperation, path: String, modelPath: String?) throws {
         let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         try Self.requireUnused(url)

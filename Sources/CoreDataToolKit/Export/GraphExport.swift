@@ -15,8 +15,8 @@ struct GraphExport {
     let entities: [NSEntityDescription]
     let blobs: BlobFolder?
 
-    /// - Parameter names: the entities whose objects and those of whose subentities are written; nil
-    ///   for all.
+    /// - Parameter names: the entities whose objects and those of whose subentities are written;
+    ///   nil for all.
     /// - Throws: `ToolError` for an unknown entity.
     init(_ store: ReadableStore, entities names: [String]?, blobs: BlobFolder?) throws {
         self.store = store

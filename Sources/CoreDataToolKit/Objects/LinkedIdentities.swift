@@ -52,7 +52,8 @@ final class LinkedIdentities {
 
     /// Returns the identities of an object's members.
     ///
-    /// - Parameter key: the key of an object behind that of the call before, in the order of owners.
+    /// - Parameter key: the key of an object behind that of the call before, in the order of
+    ///   owners.
     func members(of key: Int64) throws -> [JSONValue] {
         var members: [JSONValue] = []
         while let row = next {

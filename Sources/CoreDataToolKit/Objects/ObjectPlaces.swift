@@ -36,7 +36,8 @@ struct ObjectPlaces {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// - Parameter property: the name of a property, or the path of a composite attribute's element.
+    /// - Parameter property: the name of a property, or the path of a composite attribute's
+    ///   element.
     func cell(_ property: String) -> StoreInspection.Cell? { cells[property] }
 
     /// The column that names the objects of the entity; nil if their keys do.

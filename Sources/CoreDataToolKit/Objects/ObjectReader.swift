@@ -5,7 +5,8 @@ import CoreData
 /// Values are those that a query shows. A to-one relationship is an identity, a to-many one a list
 /// of identities, and a transformable attribute has its bytes beside its value.
 struct ObjectReader {
-    /// The columns of a row: the object's identity, attributes, and relationships, each group by name.
+    /// The columns of a row: the object's identity, attributes, and relationships, each group by
+    /// name.
     let columns: [QueryColumn]
     let entity: NSEntityDescription
 

@@ -31,8 +31,8 @@ struct ValueDecoder {
         }
     }
 
-    /// Returns the bytes of a value that may be in a file of its own: the first byte says where they
-    /// are. Nil if the file is missing.
+    /// Returns the bytes of a value that may be in a file of its own: the first byte says where
+    /// they are. Nil if the file is missing.
     private func content(of value: SQLiteReader.Value, _ bytes: Data) -> Data? {
         switch bytes.first {
         case 1: return Data(bytes.dropFirst())

@@ -131,8 +131,8 @@ enum DateText {
         return Double("\(whole < 0 ? "-" : "")\(magnitude).\(rest)0").map { Date(timeIntervalSinceReferenceDate: $0) }
     }
 
-    /// Returns the first date in a predicate that stands without quotes, where it is a difference of
-    /// numbers: `2026-01-31`, with a time if there is one.
+    /// Returns the first date in a predicate that stands without quotes, where it is a difference
+    /// of numbers: `2026-01-31`, with a time if there is one.
     static func bareDate(in predicate: String) -> String? {
         let date = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(T[0-9:.]*(Z|[+-][0-9:]+)?)?"
         let quoted = #""(\\.|[^"\\])*"?|'(\\.|[^'\\])*'?"#

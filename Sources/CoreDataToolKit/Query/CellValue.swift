@@ -114,7 +114,8 @@ enum CellValue: Equatable {
         return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
-    /// Returns the value of a transformable attribute with its bytes, from which it can be imported.
+    /// Returns the value of a transformable attribute with its bytes, from which it can be
+    /// imported.
     static func archived(_ data: Data) -> CellValue {
         var value = JSONValue.null
         if case let decoded = decoded(data), decoded != .data(data) { value = decoded.json }

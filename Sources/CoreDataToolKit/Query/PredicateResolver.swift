@@ -29,7 +29,8 @@ struct PredicateResolver {
     private struct Scope {
         var entity: NSEntityDescription
         var variables: [String: NSEntityDescription] = [:]
-        /// Whether an attribute is compared with the expression, which may be a text without quotes.
+        /// Whether an attribute is compared with the expression, which may be a text without
+        /// quotes.
         var isBesideAttribute = false
 
         func beside(_ other: NSPropertyDescription?) -> Scope {

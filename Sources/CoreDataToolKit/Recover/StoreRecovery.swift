@@ -6,7 +6,8 @@ struct StoreRecovery {
     enum Lost: Equatable {
         case none
         case exactly(Int64)
-        /// The number of keys that were given and cannot be read; some may have been deleted before.
+        /// The number of keys that were given and cannot be read; some may have been deleted
+        /// before.
         case atMost(Int64)
         case unknown
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A copy of a store in a folder beside it, whose name has the time: its file with the contents of its journal, and its
-/// external files.
+/// A copy of a store in a folder beside it, whose name has the time: its file with the contents of
+/// its journal, and its external files.
 struct DatedBackup {
     let folder: URL
     /// The copy of the store's file.

@@ -11,8 +11,8 @@ struct NamedModel {
     private let url: URL
     private let version: String?
 
-    /// Reads the model of a file, or the best one that can be had for a store: with this model file,
-    /// else the store's own copy, else one that is inferred from the tables.
+    /// Reads the model of a file, or the best one that can be had for a store: with this model
+    /// file, else the store's own copy, else one that is inferred from the tables.
     ///
     /// - Throws: `ToolError`.
     init(describedBy path: String, modelPath: String? = nil, version: String? = nil) throws {

@@ -10,11 +10,12 @@ final class WritableStore {
     let context: NSManagedObjectContext
 
     /// - Parameter modelPath: the model of a store that carries none.
-    /// - Throws: `ToolError` when the store is damaged or carries no model, or an error of Core Data.
+    /// - Throws: `ToolError` when the store is damaged or carries no model, or an error of Core
+    ///   Data.
     init(path: String, modelPath: String?) throws {
         (model, url) = try Self.model(path, modelPath)
-        // Version hashes are ignored: transformable attributes are written as bytes. The store keeps
-        // the hashes of its own model.
+        // Version hashes are ignored: transformable attributes are written as bytes. The store
+        // keeps the hashes of its own model.
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
         let options: [AnyHashable: Any] = [
             NSIgnorePersistentStoreVersioningOption: true,

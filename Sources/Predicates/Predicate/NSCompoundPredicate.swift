@@ -69,8 +69,8 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
         predicates.reduce(0) { max($0, $1.height) }
     }
 
-    /// Appends predicates to a list, those of the same type as their parts. Each part is copied once,
-    /// however deep it lies.
+    /// Appends predicates to a list, those of the same type as their parts. Each part is copied
+    /// once, however deep it lies.
     private static func flatten(_ predicates: [NSPredicate], _ type: LogicalType, into result: inout [NSPredicate]) {
         for predicate in predicates {
             // A subclass may mean anything.

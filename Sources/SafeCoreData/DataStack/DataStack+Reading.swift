@@ -35,8 +35,8 @@ extension DataStack {
         return try await contextWhenOpen().read { try body($0) }
     }
 
-    /// Waits until the reads before this one have ended. Each of them resumes the next: the order in
-    /// which tasks are scheduled is not that of the calls.
+    /// Waits until the reads before this one have ended. Each of them resumes the next: the order
+    /// in which tasks are scheduled is not that of the calls.
     @MainActor private func takeTurn() async {
         await withCheckedContinuation { turn in
             let isFirst = guarded.withLock { guarded in

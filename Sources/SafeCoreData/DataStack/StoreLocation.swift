@@ -56,7 +56,8 @@ public struct DataStackOptions: Sendable {
     public var tracksHistory = false
     /// How much of the history is kept, where there is one; nil for everything.
     ///
-    /// By default a month, and at most 100,000 transactions; what a named reader has not read stays.
+    /// By default a month, and at most 100,000 transactions; what a named reader has not read
+    /// stays.
     ///
     /// ```swift
     /// options.historyRetention = HistoryRetention(maximumAge: 7 * 24 * 3600)

@@ -54,11 +54,11 @@ extension DataStack {
     /// }
     /// ```
     ///
-    /// A transaction counts as read when the next one is asked for: if the program ends before that,
-    /// it comes again. No transaction is left out. A new reader begins with the oldest transaction
-    /// that is kept. A reader that is removed while a loop reads is not made again. The retention of
-    /// the stack deletes nothing that a reader has not read, so a reader that is not used any more
-    /// must be removed.
+    /// A transaction counts as read when the next one is asked for: if the program ends before
+    /// that, it comes again. No transaction is left out. A new reader begins with the oldest
+    /// transaction that is kept. A reader that is removed while a loop reads is not made again. The
+    /// retention of the stack deletes nothing that a reader has not read, so a reader that is not
+    /// used any more must be removed.
     ///
     /// The sequence ends when the stack is closed or released, and when the iterating task is
     /// cancelled.
@@ -67,13 +67,13 @@ extension DataStack {
     ///
     /// - Parameter name: a name of your choice. Two loops of one name at the same time both get the
     ///   transactions.
-    /// - Returns: a sequence that throws the errors of `history(after:limit:)`. After 134301, because
-    ///   a program deleted transactions that were not read, remove the reader and fetch the objects
-    ///   again.
+    /// - Returns: a sequence that throws the errors of `history(after:limit:)`. After 134301,
+    ///   because a program deleted transactions that were not read, remove the reader and fetch the
+    ///   objects again.
     public func history(reader name: String) -> HistorySequence { HistorySequence(stack: self, reader: name) }
 
-    /// Removes a named reader: its place is forgotten, and what it has not read may be deleted. It is
-    /// no error when there is none.
+    /// Removes a named reader: its place is forgotten, and what it has not read may be deleted. It
+    /// is no error when there is none.
     ///
     /// - Throws: the error of opening the store, ``DataStackError/closed``, or errors of writing.
     nonisolated(nonsending) public func removeHistoryReader(_ name: String) async throws {

@@ -43,7 +43,8 @@ public struct ChangedProperties<Object: EntityObject>: Hashable, Sendable {
 }
 
 extension NSPersistentHistoryTransaction {
-    /// The changes of objects of a class and its subclasses, in the order in which they were recorded.
+    /// The changes of objects of a class and its subclasses, in the order in which they were
+    /// recorded.
     ///
     /// ```swift
     /// let transactions = try await stack.history(after: token)
@@ -52,8 +53,8 @@ extension NSPersistentHistoryTransaction {
     /// }
     /// ```
     ///
-    /// Empty where the request asked for transactions alone. For a subclass, name its snapshot type:
-    /// its class alone gives the snapshots of its root.
+    /// Empty where the request asked for transactions alone. For a subclass, name its snapshot
+    /// type: its class alone gives the snapshots of its root.
     ///
     /// Cost: O(number of all changes of the transaction).
     public func changes<Object: EntityObject>(of type: Object.Type) -> [EntityChange<Object.Snapshot>] {
@@ -83,7 +84,8 @@ extension NSPersistentHistoryTransaction {
                 let names = (change.updatedProperties ?? []).map(\.name)
                 return .updated(objectID, ChangedProperties(names: Set(names)))
             case .delete:
-                // An object without a context, to convert the values by the properties of its class.
+                // An object without a context, to convert the values by the properties of its
+                // class.
                 let object = Object(entity: entity, insertInto: nil)
                 let preserved = entity.attributesByName.filter { $0.value.preservesValueInHistoryOnDeletion }.keys
                 for name in preserved { object.setValue(change.tombstone?[name], forKey: name) }

@@ -1,5 +1,5 @@
-/// The transactions of a store's history that a named reader has not read, and the later ones as they
-/// are committed. `DataStack.history(reader:)` returns it.
+/// The transactions of a store's history that a named reader has not read, and the later ones as
+/// they are committed. `DataStack.history(reader:)` returns it.
 public struct HistorySequence: AsyncSequence, Sendable {
     public typealias Element = NSPersistentHistoryTransaction
 

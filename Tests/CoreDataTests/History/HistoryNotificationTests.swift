@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Tokens in notifications, and what other contexts do with the history (behaviours 249, 255 to 258).
+/// Tokens in notifications, and what other contexts do with the history (behaviours 249, 255 to
+/// 258).
 @Suite(.stores(StoreKind.complete)) struct HistoryNotificationTests {
     @Test("255: a context merges the notification of a transaction") func aContextMergesATransaction() throws {
         let stack = try RecordedStack()

@@ -2,8 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Random saves and batch requests, and random requests for their history, against a record that the
-/// test keeps by itself.
+/// Random saves and batch requests, and random requests for their history, against a record that
+/// the test keeps by itself.
 @Suite(.stores(StoreKind.complete)) struct RandomHistoryTests {
     private struct Change: Hashable {
         var transaction: Int

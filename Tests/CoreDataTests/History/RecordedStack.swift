@@ -4,8 +4,8 @@ import Testing
 
 /// A store with a history, and contexts on it.
 ///
-/// A person has a name, a day of birth and an address, which deletions preserve, a note, and things;
-/// a member is a person with a level, which is preserved too.
+/// A person has a name, a day of birth and an address, which deletions preserve, a note, and
+/// things; a member is a person with a level, which is preserved too.
 final class RecordedStack {
     let coordinator: NSPersistentStoreCoordinator
     let store: NSPersistentStore

@@ -36,8 +36,8 @@ struct WrittenReport {
         return scripts.first ?? ""
     }
 
-    /// Checks what holds for every report: it refers to nothing but its own elements and pictures, and
-    /// has no scripts but its own.
+    /// Checks what holds for every report: it refers to nothing but its own elements and pictures,
+    /// and has no scripts but its own.
     func expectSelfContained(_ place: SourceLocation = #_sourceLocation) throws {
         let anchors = try texts("//@id")
         let known = Set(anchors)

@@ -21,7 +21,8 @@ struct PostgreSQLServerTests {
         #expect(try WireConnection.open().texts("SELECT 'ÄSOP' COLLATE \"und-x-icu\" < 'B'").count == 1)
     }
 
-    /// A child of this process that nobody waits for would keep Swift Testing from seeing others end.
+    /// A child of this process that nobody waits for would keep Swift Testing from seeing others
+    /// end.
     @Test(.enabled(if: Pooler.program != nil, "needs PgBouncer")) func aPoolerIsNoChildAndGoesWithItsObject() throws {
         let folder: String
         do {

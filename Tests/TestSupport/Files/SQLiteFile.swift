@@ -52,8 +52,8 @@ public final class SQLiteFile {
     /// The first value of a query as an integer.
     public func integer(_ sql: String) -> Int? { value(sql).flatMap { Int($0) } }
 
-    /// The schema without that of the history, the columns of each table in the order of their names:
-    /// a migration adds columns at the end.
+    /// The schema without that of the history, the columns of each table in the order of their
+    /// names: a migration adds columns at the end.
     public func schemaByName(where condition: String = "tbl_name NOT LIKE 'A%'") -> [[String?]] {
         rows("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE \(condition) ORDER BY type, name").map { row in
             guard row[0] == "table", let sql = row[3], let start = sql.firstIndex(of: "("),

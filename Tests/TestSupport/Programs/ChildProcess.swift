@@ -36,8 +36,8 @@ public struct ChildProcess {
         for descriptor in 3..<Int32(min(limit.rlim_cur, 4096)) {
             posix_spawn_file_actions_addclose(&actions, descriptor)
         }
-        // A thread of Dispatch blocks all signals, and the program would inherit that: a shell would
-        // never see the end of a program that it has started.
+        // A thread of Dispatch blocks all signals, and the program would inherit that: a shell
+        // would never see the end of a program that it has started.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -277,8 +277,8 @@ public final class PostgreSQLServer: Sendable {
     /// what it watches.
     ///
     /// The script is no child of this process. Nobody would wait for it, and behind an ended child
-    /// that nobody waits for Swift Testing sees no other process end: each later test of a program's
-    /// exit would wait for ever.
+    /// that nobody waits for Swift Testing sees no other process end: each later test of a
+    /// program's exit would wait for ever.
     static func startWatchdog(_ script: String, _ arguments: String...) throws -> Pipe {
         let lifeline = Pipe()
         // A command in the background reads nothing, unless its input is named.

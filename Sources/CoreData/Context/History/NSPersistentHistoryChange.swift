@@ -55,8 +55,8 @@ public final class NSPersistentHistoryChange: NSObject, NSCopying, Sendable {
     ///
     /// Its attributes are `changeID`, `changeType`, `changedEntity`, `changedID`, `token` and
     /// `transactionNumber`, and it has the relationship `transaction`. `changedID` is the number at
-    /// the end of the object's URI, and `changedEntity` is compared with an entity; both together are
-    /// `changedObjectID`.
+    /// the end of the object's URI, and `changedEntity` is compared with an entity; both together
+    /// are `changedObjectID`.
     public class var entityDescription: NSEntityDescription? { HistoryModel.change.entity }
 
     /// The entity of changes in fetch requests for history.

@@ -28,16 +28,16 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     private var place = Place.start
     private var isDeletion = false
 
-    /// The form of the result: transactions and their changes to begin with, for a request made with
-    /// a fetch of changes these alone, and for a deletion the status.
+    /// The form of the result: transactions and their changes to begin with, for a request made
+    /// with a fetch of changes these alone, and for a deletion the status.
     public var resultType = NSPersistentHistoryResultType.transactionsAndChanges
 
     /// A further condition: a fetch request for `NSPersistentHistoryTransaction` or
     /// `NSPersistentHistoryChange`, whose predicate, order, limit and offset apply.
     ///
     /// Predicates may name the properties of these classes, also `changedObjectID` and
-    /// `changedEntity`, compared with object IDs and entities. A fetch of changes finds transactions
-    /// with the changes that match, and no others.
+    /// `changedEntity`, compared with object IDs and entities. A fetch of changes finds
+    /// transactions with the changes that match, and no others.
     ///
     /// ```swift
     /// let others = NSPersistentHistoryTransaction.fetchRequest

@@ -11,7 +11,8 @@ extension NSManagedObjectContext {
                 + Self.objectIDs(info[NSRefreshedObjectsKey]) + Self.objectIDs(info[NSRefreshedObjectIDsKey]),
             deleted: Self.objectIDs(info[NSDeletedObjectsKey]) + Self.objectIDs(info[NSDeletedObjectIDsKey])
         ).translated(for: self)
-        // What no context saved, such as a transaction of the history, may be newer than the caches.
+        // What no context saved, such as a transaction of the history, may be newer than the
+        // caches.
         if !(notification.object is NSManagedObjectContext) { forgetCachedRows(changes) }
         merge(changes, keepingDeletions: true)
     }

@@ -19,8 +19,8 @@
 /// Pending changes are processed when a method has returned or awaits; its caller may go on before.
 /// While a method awaits, other work of the context may run, and while it waits for another context
 /// in `performAndWait`, blocks that other threads wait for. Cancelling the task ends no fetch. An
-/// actor with a context of the main queue runs where the main actor does. Several actors may own one
-/// context; they exclude each other, too.
+/// actor with a context of the main queue runs where the main actor does. Several actors may own
+/// one context; they exclude each other, too.
 public protocol ContextActor: Actor {
     /// The context whose queue runs the actor. It must not change: declare it with `let`.
     nonisolated var context: NSManagedObjectContext { get }

@@ -39,11 +39,11 @@ struct MappingSourceReader {
         ).mappings(of: root)
     }
 
-    /// Reads a model that the mapping was made for: its file, or else the copy in the mapping model,
-    /// which is as old as the last save of the mapping.
+    /// Reads a model that the mapping was made for: its file, or else the copy in the mapping
+    /// model, which is as old as the last save of the mapping.
     ///
-    /// The file is looked for in the folders above the mapping, the nearest first: there at the path
-    /// that it had in the project, or at the end of that path.
+    /// The file is looked for in the folders above the mapping, the nearest first: there at the
+    /// path that it had in the project, or at the end of that path.
     private static func model(_ name: String, of root: Row, near url: URL) throws -> NSManagedObjectModel {
         let path = (root.texts[name + "path"] ?? "").split(separator: "/").map(String.init)
         for depth in 0..<url.pathComponents.count {

@@ -15,8 +15,8 @@ extension NSMappingModel {
     /// Xcode leaves out expressions that its compiler makes: attributes of the same name are
     /// copied, and relationships of the same name lead to what was made of their objects. For that
     /// the files of both models are read, in source form or compiled, where the project has them or
-    /// with their last folders beside the mapping model; otherwise the copies that Xcode kept in the
-    /// mapping model.
+    /// with their last folders beside the mapping model; otherwise the copies that Xcode kept in
+    /// the mapping model.
     ///
     /// Cost: O(size of the file).
     ///

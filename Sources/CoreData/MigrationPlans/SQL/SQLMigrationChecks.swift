@@ -213,8 +213,8 @@ package struct SQLMigrationChecks {
         return checks
     }
 
-    /// Returns the check that objects keep a relationship that they require; nil where they may lose
-    /// it.
+    /// Returns the check that objects keep a relationship that they require; nil where they may
+    /// lose it.
     func required(_ links: SQLMigrationPlan.OneWayLinks) -> Count? {
         if plan.isPart || links.relationship.isOptional { return nil }
         return required(links.relationship, of: links.entity, missing: links.count)

@@ -188,8 +188,8 @@ package protocol SQLDialect: Sendable {
 
     // MARK: Migration
 
-    /// Whether a table can be altered in place in every way: its columns dropped and widened without
-    /// touching its rows. In every database they can be renamed and added.
+    /// Whether a table can be altered in place in every way: its columns dropped and widened
+    /// without touching its rows. In every database they can be renamed and added.
     var altersTables: Bool { get }
     /// Returns an element of a composite attribute whose dictionary is archived in one column.
     func archivedElement(_ archive: SQLText, path: String) -> SQLText

@@ -47,8 +47,8 @@ package struct HistoryStatement {
         return (tables.sql + "SELECT COUNT(*) FROM " + counted).statement(generator.dialect)
     }
 
-    /// - Parameter other: selects only rows that belong to those of the other kind that this fetch is
-    ///   about.
+    /// - Parameter other: selects only rows that belong to those of the other kind that this fetch
+    ///   is about.
     private static func select(
         _ columns: [String], _ fetch: StoreFetch, of other: HistoryFetch? = nil, _ generator: SQLGenerator
     ) throws -> SQLText {

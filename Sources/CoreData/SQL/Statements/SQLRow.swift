@@ -15,8 +15,8 @@ package protocol SQLRow {
 }
 
 extension SQLRow {
-    /// Returns the column as a value of a kind in the store's form; `.null` for NULL and for what is
-    /// no such value.
+    /// Returns the column as a value of a kind in the store's form; `.null` for NULL and for what
+    /// is no such value.
     ///
     /// - Parameter kind: nil for a value of unknown kind, which becomes what its storage says.
     package func storedValue(_ column: Int32, as kind: ValueKind?) -> StoredValue {

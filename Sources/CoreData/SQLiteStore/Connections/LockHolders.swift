@@ -11,8 +11,8 @@ enum LockHolders {
         let isForWriting: Bool
         let start: Int64
 
-        /// A line is `1: POSIX  ADVISORY  WRITE 4242 fe:00:1234 120 120`. In the lines of locks that
-        /// are waited for, an arrow follows the number.
+        /// A line is `1: POSIX  ADVISORY  WRITE 4242 fe:00:1234 120 120`. In the lines of locks
+        /// that are waited for, an arrow follows the number.
         init?(_ line: Substring, of files: [String]) {
             let words = line.split(separator: " ")
             guard words.count == 8, words[1] == "POSIX", files.contains(String(words[5])),

@@ -27,8 +27,8 @@ final class FileChanges: Sendable {
 
     /// Begins to watch a file.
     ///
-    /// - Parameter onChange: called on a queue of this class when the file was written. Several writes
-    ///   may be one call.
+    /// - Parameter onChange: called on a queue of this class when the file was written. Several
+    ///   writes may be one call.
     /// - Returns: identifies the watch.
     /// - Throws: a `POSIXError` where the file does not exist or the system watches no more files.
     func watch(_ path: String, onChange: @escaping @Sendable () -> Void) throws -> UUID {

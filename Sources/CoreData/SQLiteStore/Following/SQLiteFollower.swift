@@ -24,7 +24,8 @@ final class SQLiteFollower: Sendable {
         var writes = 0
     }
 
-    /// The time in seconds for which writes are collected. One commit writes the file several times.
+    /// The time in seconds for which writes are collected. One commit writes the file several
+    /// times.
     private static let pause = 0.005
     /// The longest time in seconds between two looks, and the time for which they go on without
     /// further writes.
@@ -80,8 +81,8 @@ final class SQLiteFollower: Sendable {
 
     /// Looks until more is written or the patience ends.
     ///
-    /// A program writes the file before it has committed: it may first wait for the disk, or for its
-    /// turn. What follows is not told, as it is in memory that programs share.
+    /// A program writes the file before it has committed: it may first wait for the disk, or for
+    /// its turn. What follows is not told, as it is in memory that programs share.
     private func look(after writes: Int, pause: Double, _ end: Date) {
         guard looks.withLock({ $0.writes == writes && !$0.isDue }) else { return }
         // A file that cannot be read is reported by the next request.

@@ -1,7 +1,7 @@
 import Foundation
 
-// What a migration leaves for later: former tables, and indexes that are not unique. Neither changes
-// what is read.
+// What a migration leaves for later: former tables, and indexes that are not unique. Neither
+// changes what is read.
 extension SQLiteStore: DeferringStore {
     func finishMigrationTask() throws -> Bool {
         guard metadata?[NSPersistentStoreDeferredLightweightMigrationOptionKey] != nil else { return false }

@@ -22,8 +22,8 @@ package protocol StoreHistory: AnyObject, Sendable {
 
     /// Changes the last transaction that a named reader has read, in one transaction.
     ///
-    /// - Parameter place: returns the new place, or nil to remove the reader, for the present place of
-    ///   the reader and the transactions of the store.
+    /// - Parameter place: returns the new place, or nil to remove the reader, for the present place
+    ///   of the reader and the transactions of the store.
     func setHistoryPlace(ofReader name: String, _ place: (_ present: Int64?, HistorySpan) -> Int64?) throws
 }
 

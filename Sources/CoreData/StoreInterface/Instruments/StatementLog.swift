@@ -3,9 +3,9 @@ import Foundation
 /// Prints the statements of all SQL stores to standard error, if the program was started with
 /// `-com.apple.CoreData.SQLDebug 1` or with `OPENCOREDATA_SQL_DEBUG=1` in its environment.
 ///
-/// Each statement is a line `CoreData: sql: …` with its values, and a line `CoreData: annotation: …`
-/// with the time, the number of rows and the store. From level 3 the database's plan of a query is
-/// printed too.
+/// Each statement is a line `CoreData: sql: …` with its values, and a line
+/// `CoreData: annotation: …` with the time, the number of rows and the store. From level 3 the
+/// database's plan of a query is printed too.
 package enum StatementLog {
     /// 0 for none.
     static let level = level(CommandLine.arguments, ProcessInfo.processInfo.environment)

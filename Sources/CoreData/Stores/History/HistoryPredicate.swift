@@ -1,7 +1,7 @@
 import Foundation
 
-/// Puts the numbers of one store in the place of object IDs, entities and tokens in the predicate of
-/// a request for history.
+/// Puts the numbers of one store in the place of object IDs, entities and tokens in the predicate
+/// of a request for history.
 ///
 /// `changedObjectID` is no column: the row of a change has the number of its entity and its key.
 struct HistoryPredicate {

@@ -68,7 +68,8 @@ struct MappingFile {
     }
 }
 
-/// A folder beside the program in which it looks for resources, removed when the test lets go of it.
+/// A folder beside the program in which it looks for resources, removed when the test lets go of
+/// it.
 final class ResourceFolder {
     let url: URL
 

@@ -11,8 +11,8 @@ import Testing
     import Darwin
 #endif
 
-/// Stores on a server that are migrated by a mapping model while they are added: the migrated one is
-/// made in a schema beside the former one, whose place it takes.
+/// Stores on a server that are migrated by a mapping model while they are added: the migrated one
+/// is made in a schema beside the former one, whose place it takes.
 @Suite(.enabled(if: StoreKind.allCases.contains(.postgreSQL)))
 struct ServerMappingTests {
     /// The names of one test: the program searches the mapping models of all.

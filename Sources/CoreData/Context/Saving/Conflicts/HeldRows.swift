@@ -235,8 +235,8 @@ package struct HeldRows: Sendable {
 }
 
 extension EntityLayout {
-    /// Whether the database changes rows of the entity when others change, which no history names: it
-    /// computes derived values, and clears references without an inverse.
+    /// Whether the database changes rows of the entity when others change, which no history names:
+    /// it computes derived values, and clears references without an inverse.
     fileprivate var followsOtherRows: Bool {
         slots.contains { $0.isDerived || $0.kind == .toOne && $0.inverseSlot < 0 }
     }
