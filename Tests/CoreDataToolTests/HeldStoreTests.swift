@@ -168,7 +168,7 @@ struct HeldStoreTests {
             let opened = try OrdinaryUser.run(OtherProgram.url, ["open", mode, url.path]).output
             #expect(opened.hasPrefix("error "), "\(opened)")
             #expect(opened.contains(url.path), "\(opened)")
-            #expect(opened.contains("Check"), "\(opened)")
+            #expect(opened.contains("change the permissions"), "\(opened)")
         }
     }
 }

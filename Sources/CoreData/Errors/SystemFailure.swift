@@ -15,8 +15,7 @@ struct SystemFailure: Error, Equatable {
 
     var isNoFile: Bool { number == ENOENT || number == ENOTDIR }
 
-    /// The cause and what to do about it; nil for failures about which it would say no more than
-    /// SQLite's own code.
+    /// The cause and what to do about it; nil for failures that programs meet seldom.
     var advice: String? {
         switch number {
         case ENOSPC: "There is no space left on its disk: free some and try again."
@@ -25,6 +24,9 @@ struct SystemFailure: Error, Equatable {
         case EMFILE:
             "The process has no file descriptor left: close files, or raise the limit (ulimit -n), and try again."
         case ENFILE: "The system has no file descriptor left: close files, or raise its limit, and try again."
+        case EACCES, EPERM: "This process may not use it: change the permissions of the file and its folder."
+        case EROFS: "Its file system is read-only: open the store with NSReadOnlyPersistentStoreOption, or copy it."
+        case EIO: "The disk has failed: check it, and use a copy of the store."
         default: nil
         }
     }

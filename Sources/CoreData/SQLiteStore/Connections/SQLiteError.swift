@@ -94,7 +94,9 @@ struct SQLiteError: Error, CustomStringConvertible {
         let cocoa: CocoaError.Code
         let advice: String
         var failure = SystemFailure(systemError)
-        if code == SQLITE_IOERR, failure.advice == nil, let likely = Self.likelyWriteFailure(extendedCode, path) {
+        if code == SQLITE_IOERR, !failure.isOutOfSpace, !failure.isOutOfDescriptors,
+            let likely = Self.likelyWriteFailure(extendedCode, path)
+        {
             failure = likely
         }
         switch code {
@@ -110,7 +112,11 @@ struct SQLiteError: Error, CustomStringConvertible {
                 "The file at \(path) is not a readable SQLite database. Restore it from a copy or choose another file."
         case SQLITE_CANTOPEN:
             cocoa = .persistentStoreOpen
-            advice = "The store at \(path) cannot be opened. Check that its folder exists and may be read and written."
+            let usual = "Check that its folder exists and may be read and written."
+            advice = "The store at \(path) cannot be opened. \(failure.advice ?? usual)"
+        case SQLITE_IOERR where failure.number == EIO:
+            cocoa = .persistentStoreOperation
+            advice = "The store at \(path) cannot be read or written. \(failure.advice ?? message)"
         case SQLITE_BUSY, SQLITE_LOCKED:
             cocoa = .persistentStoreTimeout
             advice =
