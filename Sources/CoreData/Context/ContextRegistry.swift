@@ -174,6 +174,26 @@ final class ContextRegistry: ObjectRegistry {
     }
 }
 
+/// The registry of a context, for other threads: a context that gets another coordinator replaces
+/// its own reference on its queue.
+final class SharedRegistry: Sendable {
+    // Unchecked: other threads use only the parts of a registry that have locks of their own.
+    private let registry = Mutex<Unchecked<ContextRegistry?>>(Unchecked(nil))
+
+    var current: ContextRegistry? { registry.withLock { $0 }.value }
+
+    /// Replaces the registry. The former one's last reference is released without the lock.
+    func use(_ registry: ContextRegistry) -> ContextRegistry {
+        let next = Unchecked<ContextRegistry?>(registry)
+        let former = self.registry.withLock { current in
+            defer { current = next }
+            return current
+        }
+        withExtendedLifetime(former) {}
+        return registry
+    }
+}
+
 extension NSManagedObject {
     /// The context behind the registry, even if the object is deleted or has left the context.
     @inline(__always)

@@ -17,6 +17,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The kind of queue that runs the context's work.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     private(set) var registry: ContextRegistry!
+    let sharedRegistry = SharedRegistry()
 
     // MARK: - State
 
@@ -47,8 +48,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var conflictChecks: Set<NSManagedObject> = []
     /// All objects of a context that keeps them alive; empty for other contexts.
     var retained: Set<NSManagedObject> = []
-    /// The error of the last read that could not throw, since the last save: the next save throws
-    /// it.
+    /// The error of the last read since the last save that could not throw: the next save does.
     var readFailure: (any Error)?
     /// The batches of fetches that were loaded most recently.
     var recentBatches = RecentBatches()
@@ -89,7 +89,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         gate = concurrencyType == .mainQueueConcurrencyType ? .main : ContextGate()
         super.init()
         reference.lead(to: self)
-        registry = ContextRegistry(context: self, coordinator: nil)
+        registry = sharedRegistry.use(ContextRegistry(context: self, coordinator: nil))
         if concurrencyType == .mainQueueConcurrencyType {
             _ReadObservation.mainContextWasMade()
             changes.eventBegins = { [reference] in reference.object?.processChangesAfterEvent() }
@@ -106,8 +106,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     deinit {
-        // Objects that outlive the context, for instance in an error, keep the identities of their
-        // stores.
+        // Objects that outlive the context, as in an error, keep the identities of their stores.
         let coordinator = coordinator
         leave()
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
@@ -152,14 +151,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         self.coordinator = coordinator
         parentContext = parent
         generation = nil
-        coordinator?.clients.add(self, reference)
-        parentContext?.children.add(self, reference)
         parentRows.removeAll()
         registry.leaveContext()
         lastInsertedClass = nil
-        registry = ContextRegistry(context: self, coordinator: coordinator, parent: parentContext?.registry)
+        registry = sharedRegistry.use(
+            ContextRegistry(context: self, coordinator: coordinator, parent: parentContext?.registry))
         registry.checksAge = stalenessInterval >= 0
         registry.tracksFormerValues = undoManager != nil
+        coordinator?.clients.add(self, reference)
+        parentContext?.children.add(self, reference)
         updateMergeObserver()
     }
 

@@ -26,9 +26,9 @@ struct RemovalDuringLookUpTests {
     }
 
     /// Removes the store of a library and adds it again, some times.
-    private func removeAndAdd(_ library: Library) throws {
+    private func removeAndAdd(_ library: Library, times: Int = 30) throws {
         var store = library.store
-        for _ in 0..<30 {
+        for _ in 0..<times {
             try library.coordinator.remove(store)
             store = try library.coordinator.addPersistentStore(
                 ofType: library.kind.type, configurationName: nil, at: library.kind.url(library.url), options: nil)
@@ -98,6 +98,24 @@ struct RemovalDuringLookUpTests {
         #expect(wrong.value == 0)
         let names = try library.newContext().names()
         #expect(names == (kind == .inMemory ? [] : ["Ada"]))
+    }
+
+    @Test func aContextMayChangeItsCoordinatorWhileAStoreComesAndGoes() throws {
+        let (library, objectID) = try filledLibrary(.sqlite)
+        let other = try Library(.inMemory)
+        let coordinators = [library.coordinator, other.coordinator, library.coordinator]
+        let wrong = Counter()
+        try repeating {
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.performAndWait {
+                for coordinator in coordinators { context.persistentStoreCoordinator = coordinator }
+                let author = try? context.existingObject(with: objectID) as? LibraryAuthor
+                if let name = author?.name, name != "Ada" { wrong.increase() }
+            }
+        } during: {
+            try removeAndAdd(library, times: 100)
+        }
+        #expect(wrong.value == 0)
     }
 
     /// A save that was reported as done is in the store, once, and one that was reported as failed

@@ -10,7 +10,7 @@ struct RemovedStore: Sendable {
 
 extension NSManagedObjectContext: CoordinatorClient {
     func noteRemoval(of store: NSPersistentStore, rows moved: MovedRows?) {
-        guard let registry else { return }
+        guard let registry = sharedRegistry.current else { return }
         registry.remember(store.token, ofStore: store.number)
         registry.noteRemoval(RemovedStore(number: store.number, moved: moved))
     }
@@ -18,7 +18,7 @@ extension NSManagedObjectContext: CoordinatorClient {
     /// Follows the removal at once on the context's queue, otherwise when the queue is free.
     func storesWereRemoved() {
         // The current registry: the context may work on another coordinator when the block runs.
-        guard let registry else { return }
+        guard let registry = sharedRegistry.current else { return }
         if isOnQueue {
             followRemovedStores()
         } else {

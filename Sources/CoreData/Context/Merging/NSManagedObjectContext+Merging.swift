@@ -101,7 +101,9 @@ extension NSManagedObjectContext {
         var changes = changes
         changes.sortLargeChanges()
         let handed = HandedChanges(changes)
-        let found = registry.hasProvisionalKeys ? nil : changes.foundUpdates(in: registry)
+        let found = sharedRegistry.current.flatMap { registry in
+            registry.hasProvisionalKeys ? nil : changes.foundUpdates(in: registry)
+        }
         perform {
             self.merge(handed.value, found: found)
             handed.end()

@@ -116,7 +116,9 @@ extension NSManagedObjectContext {
     /// A context on a private queue adopts them with its next block (`catchUpWithKeys`): its
     /// objects are used on no other thread than its user's.
     func parentHasPermanentKeys() {
-        guard registry.permanentKeyCount < registry.identities.count else { return }
+        guard let registry = sharedRegistry.current, registry.permanentKeyCount < registry.identities.count else {
+            return
+        }
         if isOnQueue, !gate.isGivenUp(by: .current) { return adoptAndTell() }
         guard gate.isMain else { return }
         gate.async { [reference] in
