@@ -48,7 +48,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var conflictChecks: Set<NSManagedObject> = []
     /// All objects of a context that keeps them alive; empty for other contexts.
     var retained: Set<NSManagedObject> = []
-    /// The error of the last read since the last save that could not throw: the next save does.
+    /// The last error since the last save of a read that could not throw: the next save throws it.
     var readFailure: (any Error)?
     /// The batches of fetches that were loaded most recently.
     var recentBatches = RecentBatches()

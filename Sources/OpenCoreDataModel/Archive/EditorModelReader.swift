@@ -3,8 +3,8 @@ import Foundation
 /// Reads a model as Xcode's editors archive it. A mapping model that Xcode saved has such a copy of
 /// both its models.
 ///
-/// Reads what version hashes and migrations need: entities with their hierarchy and constraints,
-/// attributes and relationships. Fetched properties are left out.
+/// Reads what version hashes and mappings need: entities with their hierarchy and constraints,
+/// attributes and relationships. Fetched properties and renaming identifiers are left out.
 package struct EditorModelReader {
     /// The values that the editor keeps of an entity or a property, by name.
     private struct Settings {
@@ -75,7 +75,6 @@ package struct EditorModelReader {
         entity.name = name
         entity.isAbstract = try settings.boolean("XD_PSK_isAbstract")
         entity.versionHashModifier = try settings.text("XD_PSK_versionHashModifier")
-        if let identifier = try settings.text("XD_PSK_elementID") { entity.renamingIdentifier = identifier }
         let constraints = try settings.numbers["XDPMUniquenessConstraints"].flatMap { try archive.plainValue($0) }
         entity.uniquenessConstraintNames = constraints as? [[String]] ?? []
         let properties = try archive.dictionary("XDBucketForOwnedAttributesstorage", of: object) ?? []
@@ -115,7 +114,6 @@ package struct EditorModelReader {
         property.isOptional = try settings.boolean("XD_PPSK_isOptional")
         property.isTransient = try settings.boolean("XD_PPSK_isTransient")
         property.versionHashModifier = try settings.text("XD_PPSK_versionHashModifier")
-        if let identifier = try settings.text("XD_PPSK_elementID") { property.renamingIdentifier = identifier }
         return property
     }
 

@@ -10,7 +10,7 @@ enum ProgramPlace {
         return path.range(of: "/CoreData/StoreInterface/").map { String(path[...$0.lowerBound]) } ?? path
     }()
 
-    /// Parts of the paths of code that no file has.
+    /// Parts of the paths of code that the compiler made.
     private static let generated = ["<compiler-generated>", "@__swiftmacro"]
 
     /// `path:line`; nil where the program has no debug information. It takes seconds in a large
