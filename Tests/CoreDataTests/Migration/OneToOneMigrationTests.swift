@@ -76,7 +76,7 @@ struct OneToOneMigrationTests {
         }
         let store = try MigratedStore(kind)
         try store.open(version(isNew: false)) { context in
-            let first = context.insert("Person", ["name": "a", "guide": nil])
+            let first = context.insert("Person", ["name": "a"])
             for name in ["b", "c"] { context.insert("Person", ["name": name, "guide": first]) }
         }
         try store.migrate(to: version(isNew: true))

@@ -46,6 +46,8 @@ struct ChangedStores: Sendable {
         transactions[key] = min(transactions[key] ?? .max, transaction ?? .min)
     }
 
-    /// Returns the transaction after which a store was changed; nil if it was not changed.
-    func transaction(of store: NSPersistentStore) -> Int64? { transactions[ObjectIdentifier(store)] }
+    /// Returns the given stores that were changed, with the transactions after which they were.
+    func among(_ stores: [NSPersistentStore]) -> [(store: NSPersistentStore, transaction: Int64)] {
+        stores.compactMap { store in transactions[ObjectIdentifier(store)].map { (store, $0) } }
+    }
 }

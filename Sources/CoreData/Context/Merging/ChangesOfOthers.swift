@@ -15,28 +15,48 @@ extension NSManagedObjectContext {
         if let changed = rereading.next() { readAgain(changed) }
     }
 
-    /// Reads held rows again, outside the context's queue, and merges the differences.
+    /// Reads held rows again that others have changed, and merges the differences.
     ///
-    /// - Parameter pause: Seconds until the next attempt if the store cannot be read.
+    /// - Parameter pause: Seconds until the next attempt if a store cannot be read.
     private func readAgain(_ changed: ChangedStores, pause: Double = 0.5) {
         perform {
-            let held = self.heldRows
-            DispatchQueue.global(qos: .utility).async {
-                do {
-                    let differences = try held.differences(in: changed)
-                    self.perform {
-                        self.takeOver(differences)
-                        self.readAgain()
-                    }
-                } catch {
-                    Warnings.sayOnce(about: "changes of others") {
-                        "What others have saved cannot be read at present, and contexts show what they had: "
-                            + "\(error.localizedDescription)"
-                    }
-                    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + pause) {
-                        [reference = self.reference] in
-                        reference.object?.readAgain(changed, pause: min(pause * 2, Self.longestPause))
-                    }
+            let coordinator = self.persistentStoreCoordinator
+            let stores = changed.among(coordinator?.addedStores.map(\.store) ?? [])
+            let limit = self.registry.objectCount
+            self.read(changed, pause) {
+                try RecordedRows(stores, limit: limit)
+            } then: { recorded in
+                // Stores of another coordinator have the same numbers.
+                guard self.persistentStoreCoordinator === coordinator else { return self.readAgain() }
+                let held = self.heldRows { $0.committedRow == nil ? .nothing : recorded.part(of: $0) }
+                self.read(changed, pause) {
+                    try held.differences()
+                } then: { differences in
+                    self.takeOver(differences)
+                    self.readAgain()
+                }
+            }
+        }
+    }
+
+    /// Reads stores outside the context's queue, and calls a block there with what was read.
+    /// Begins again later if a store cannot be read.
+    private func read<Value: Sendable>(
+        _ changed: ChangedStores, _ pause: Double, _ body: @escaping @Sendable () throws -> Value,
+        then proceed: @escaping @Sendable (Value) -> Void
+    ) {
+        DispatchQueue.global(qos: .utility).async {
+            do {
+                let value = try body()
+                self.perform { proceed(value) }
+            } catch {
+                Warnings.sayOnce(about: "changes of others") {
+                    "What others have saved cannot be read at present, and contexts show what they had: "
+                        + "\(error.localizedDescription)"
+                }
+                DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + pause) {
+                    [reference = self.reference] in
+                    reference.object?.readAgain(changed, pause: min(pause * 2, Self.longestPause))
                 }
             }
         }

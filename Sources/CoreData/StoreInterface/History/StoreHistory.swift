@@ -69,11 +69,14 @@ package struct HistoryFetch {
             }
         }
 
-        /// The property by whose values the results are ordered unless the fetch says otherwise.
-        var orderedProperty: String {
+        /// The properties by whose values the results are ordered unless the fetch says otherwise.
+        ///
+        /// An index of transaction numbers has the changes in this order, so that a reader that
+        /// continues after a transaction does not pay for those before.
+        var order: [String] {
             switch self {
-            case .transactions: HistoryModel.number
-            case .changes: HistoryModel.changeNumber
+            case .transactions: [HistoryModel.number]
+            case .changes: [HistoryModel.number, HistoryModel.changeNumber]
             }
         }
     }
@@ -94,7 +97,7 @@ package struct HistoryFetch {
         fetch.predicate = predicate
         fetch.sortDescriptors =
             sortDescriptors.isEmpty
-            ? [NSSortDescriptor(key: subject.orderedProperty, ascending: true)] : sortDescriptors
+            ? subject.order.map { NSSortDescriptor(key: $0, ascending: true) } : sortDescriptors
         fetch.limit = limit
         fetch.offset = offset
         return fetch

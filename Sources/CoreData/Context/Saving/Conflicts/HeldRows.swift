@@ -27,44 +27,6 @@ package struct HeldRows: Sendable {
         var members: [Members] = []
         /// Faults: only the existence of their rows is known.
         var unread: [(key: Int64, layout: EntityLayout)] = []
-
-        /// Returns the part of the group that the recorded changes can have changed.
-        func limited(to recorded: RecordedRows) -> Group {
-            guard let roots = recorded.keys else { return self }
-            let keys = roots[root.index] ?? []
-            var part = self
-            part.held.removeAll { !keys.contains($0.key) && !$0.layout.followsOtherRows }
-            part.unread.removeAll { !keys.contains($0.key) }
-            // Rows refer to their owner, and a change of them may not name it.
-            part.members.removeAll { members in
-                let slot = members.layout.slots[members.slot]
-                let destination = members.layout.model.layouts[slot.destinationIndex]
-                return slot.inverseSlot >= 0 && !keys.contains(members.owner) && roots[destination.rootIndex] == nil
-            }
-            return part
-        }
-    }
-
-    /// The rows that a store's history names after a transaction.
-    private struct RecordedRows {
-        /// The keys by the index of their root entity; nil where the history does not name all
-        /// changes, or more than the limit.
-        var keys: [Int: Set<Int64>]?
-
-        init(_ store: NSPersistentStore, after transaction: Int64, limit: Int) throws {
-            guard transaction > .min, let history = store.history, let layouts = store.modelLayout?.layouts else {
-                return
-            }
-            var fetch = HistoryFetch(.changes)
-            fetch.predicate = NSExpression(forKeyPath: HistoryModel.number).compared(.greaterThan, transaction)
-            fetch.limit = limit + 1
-            let changes = try history.history(fetch).changes
-            // The span is read after the fetch: transactions are deleted in their order.
-            guard !changes.isEmpty, changes.count <= limit, try history.historySpan().holdsAll(after: transaction)
-            else { return }
-            keys = Dictionary(grouping: changes) { layouts[$0.row.layoutIndex].rootIndex }
-                .mapValues { Set($0.map(\.row.key)) }
-        }
     }
 
     private var groups: [Group] = []
@@ -83,6 +45,8 @@ package struct HeldRows: Sendable {
         case nothing
         /// Whether its row exists.
         case existence
+        /// The members of its to-many relationships that were read.
+        case members
         /// Whether its row exists and, if its values are known, has the same values.
         case row
     }
@@ -91,30 +55,29 @@ package struct HeldRows: Sendable {
     fileprivate init(of context: NSManagedObjectContext, _ part: (NSManagedObject) -> Part) {
         var places: [Int: [Int: Int]] = [:]
         for object in context.registry.allObjects() {
-            let number = Int(object.storeNumber)
-            guard number >= 0, object.key > 0, object.flags.isDisjoint(with: [.inserted, .deletionSaved]) else {
-                continue
-            }
+            guard object.storeNumber >= 0, object.key > 0, object.flags.isDisjoint(with: [.inserted, .deletionSaved])
+            else { continue }
             let part = part(object)
-            guard part != .nothing, let store = context.registry.store(number: number),
-                let rows = context.rows(ofStore: number)
-            else {
-                continue
-            }
+            if part == .nothing { continue }
+            let number = Int(object.storeNumber)
             let layout = object.layout
             let place: Int
             if let known = places[number]?[layout.rootIndex] {
                 place = known
-            } else {
+            } else if let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) {
                 place = groups.count
                 places[number, default: [:]][layout.rootIndex] = place
                 groups.append(Group(rows: rows, store: store, root: layout.model.layouts[layout.rootIndex]))
+            } else {
+                continue
             }
-            guard part == .row, let row = object.committedRow else {
+            guard part != .existence, let row = object.committedRow else {
                 groups[place].unread.append((object.key, layout))
                 continue
             }
-            groups[place].held.append(Row(key: object.key, layout: layout, snapshot: Snapshot(retaining: row)))
+            if part == .row {
+                groups[place].held.append(Row(key: object.key, layout: layout, snapshot: Snapshot(retaining: row)))
+            }
             for (slot, state) in object.extras?.allToMany ?? [] where state.isLoaded && !layout.slots[slot].isTransient
             {
                 groups[place].members.append(
@@ -133,9 +96,6 @@ package struct HeldRows: Sendable {
     /// The number of rows that one statement reads.
     private static let chunk = 1000
 
-    /// The number of rows that the context holds of all stores.
-    private var count: Int { groups.reduce(0) { $0 + $1.held.count + $1.unread.count } }
-
     /// Reads the rows again and compares them. O(number of held rows), with one statement for each
     /// thousand rows.
     ///
@@ -143,23 +103,6 @@ package struct HeldRows: Sendable {
     package func differences() throws -> Differences {
         var result = Differences()
         for group in groups { try compare(group, into: &result) }
-        return result
-    }
-
-    /// Reads rows of changed stores again and compares them: those that the store's history names,
-    /// otherwise all.
-    ///
-    /// - Throws: Errors of the stores.
-    func differences(in changed: ChangedStores) throws -> Differences {
-        var result = Differences()
-        var recorded: [ObjectIdentifier: RecordedRows] = [:]
-        for group in groups {
-            guard let transaction = changed.transaction(of: group.store) else { continue }
-            let key = ObjectIdentifier(group.store)
-            let rows = try recorded[key] ?? RecordedRows(group.store, after: transaction, limit: count)
-            recorded[key] = rows
-            try compare(group.limited(to: rows), into: &result)
-        }
         return result
     }
 
@@ -231,14 +174,6 @@ package struct HeldRows: Sendable {
                 }
             }
         }
-    }
-}
-
-extension EntityLayout {
-    /// Whether the database changes rows of the entity when others change, which no history names:
-    /// it computes derived values, and clears references without an inverse.
-    fileprivate var followsOtherRows: Bool {
-        slots.contains { $0.isDerived || $0.kind == .toOne && $0.inverseSlot < 0 }
     }
 }
 
