@@ -57,4 +57,27 @@ import Testing
         }
         #expect(updates == ["Item/p1": ["box"], "Item/p2": ["tags"]])
     }
+
+    @Test func aMergedDeletionOfABatchLeavesItsOwners() throws {
+        try stack.save {
+            box.mutableOrderedSetValue(forKey: "items").addObjects(from: items)
+            for item in items { item.mutableSetValue(forKey: "tags").add(tag) }
+        }
+        let view = stack.newContext()
+        let held = try [box, tag].map { try view.existingObject(with: $0.objectID) }
+        let count = {
+            [
+                (held[0].value(forKey: "items") as? NSOrderedSet)?.count,
+                (held[1].value(forKey: "items") as? NSSet)?.count,
+            ]
+        }
+        #expect(count() == [2, 2])
+        let token = stack.token
+        let request = NSBatchDeleteRequest(objectIDs: [items[0].objectID])
+        try stack.context.execute(request)
+        for transaction in try stack.transactions(after: token) {
+            view.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+        }
+        #expect(count() == [1, 1])
+    }
 }

@@ -9,11 +9,11 @@ extension NSManagedObjectContext {
             inserted: Self.objectIDs(info[NSInsertedObjectsKey]) + Self.objectIDs(info[NSInsertedObjectIDsKey]),
             updated: Self.objectIDs(info[NSUpdatedObjectsKey]) + Self.objectIDs(info[NSUpdatedObjectIDsKey])
                 + Self.objectIDs(info[NSRefreshedObjectsKey]) + Self.objectIDs(info[NSRefreshedObjectIDsKey]),
-            deleted: Self.objectIDs(info[NSDeletedObjectsKey]) + Self.objectIDs(info[NSDeletedObjectIDsKey])
+            deleted: Self.objectIDs(info[NSDeletedObjectsKey]) + Self.objectIDs(info[NSDeletedObjectIDsKey]),
+            // A transaction of the history may be newer than the caches, and one of a batch request
+            // does not name what its delete rules changed.
+            unnamed: notification.object is NSManagedObjectContext ? .none : .aroundDeletions
         ).translated(for: self)
-        // What no context saved, such as a transaction of the history, may be newer than the
-        // caches.
-        if !(notification.object is NSManagedObjectContext) { forgetCachedRows(changes) }
         merge(changes, keepingDeletions: true)
     }
 
