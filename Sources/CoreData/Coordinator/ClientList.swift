@@ -10,17 +10,38 @@ protocol CoordinatorClient: AnyObject, Sendable {
     /// gone.
     func storesWereRemoved()
 
-    /// Merges changes that other programs saved, if the client merges automatically.
-    ///
-    /// - Parameter transaction: the last transaction of the store's history that was known before;
-    ///   nil if it is not known.
-    func wasChangedByOthers(_ store: NSPersistentStore, after transaction: Int64?)
+    /// Merges changes that other programs saved.
+    func wasChangedByOthers(_ changed: ChangedStores)
 
     /// Merges changes that another client saved.
     func takeOver(_ changes: SavedObjectIDs)
 
     /// Adopts the permanent keys that the client's parent has.
     func parentHasPermanentKeys()
+}
+
+/// Stores that other programs changed.
+struct ChangedStores: Sendable {
+    /// The last transaction of each store's history that was known before the changes;
+    /// `Int64.min` if it is not known.
+    private var transactions: [ObjectIdentifier: Int64] = [:]
+
+    var isEmpty: Bool { transactions.isEmpty }
+
+    init() {}
+
+    /// - Parameter transaction: The last transaction of the store's history that was known before;
+    ///   nil if it is not known.
+    init(_ store: NSPersistentStore, after transaction: Int64?) {
+        transactions[ObjectIdentifier(store)] = transaction ?? .min
+    }
+
+    mutating func add(_ others: ChangedStores) { transactions.merge(others.transactions, uniquingKeysWith: min) }
+
+    /// Returns the given stores that were changed, with the transactions after which they were.
+    func among(_ stores: [NSPersistentStore]) -> [(store: NSPersistentStore, transaction: Int64)] {
+        stores.compactMap { store in transactions[ObjectIdentifier(store)].map { (store, $0) } }
+    }
 }
 
 /// Changes besides those of the listed objects.

@@ -18,7 +18,8 @@ extension NSPersistentStoreCoordinator {
         store.othersChanged = { [reference, of = store.reference] transaction in
             guard let self = reference.object, let store = of.object else { return }
             for cache in store.snapshotStore?.rowCaches ?? [] { cache.removeAll() }
-            for client in self.clients.all { client.wasChangedByOthers(store, after: transaction) }
+            let changed = ChangedStores(store, after: transaction)
+            for client in self.mergingClients.all { client.wasChangedByOthers(changed) }
         }
     }
 }

@@ -12,12 +12,12 @@ final class RereadingTurn: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes that a store was changed.
+    /// Notes that stores were changed.
     ///
     /// - Returns: Whether the caller must read.
-    func begin(_ store: NSPersistentStore, after transaction: Int64?) -> Bool {
+    func begin(_ changed: ChangedStores) -> Bool {
         state.withLock { state in
-            state.changed.add(store, after: transaction)
+            state.changed.add(changed)
             defer { state.isReading = true }
             return !state.isReading
         }
@@ -30,24 +30,5 @@ final class RereadingTurn: Sendable {
             defer { state.changed = ChangedStores() }
             return state.isReading ? state.changed : nil
         }
-    }
-}
-
-/// Stores that other programs changed.
-struct ChangedStores: Sendable {
-    /// The last transaction of each store's history that was known before the changes;
-    /// `Int64.min` if it is not known.
-    private var transactions: [ObjectIdentifier: Int64] = [:]
-
-    var isEmpty: Bool { transactions.isEmpty }
-
-    mutating func add(_ store: NSPersistentStore, after transaction: Int64?) {
-        let key = ObjectIdentifier(store)
-        transactions[key] = min(transactions[key] ?? .max, transaction ?? .min)
-    }
-
-    /// Returns the given stores that were changed, with the transactions after which they were.
-    func among(_ stores: [NSPersistentStore]) -> [(store: NSPersistentStore, transaction: Int64)] {
-        stores.compactMap { store in transactions[ObjectIdentifier(store)].map { (store, $0) } }
     }
 }

@@ -1,25 +1,21 @@
 import Dispatch
 
 extension NSManagedObjectContext {
-    /// Reloads the rows that a context without a parent holds, if it merges automatically, after
-    /// another program saved. Its children are notified of the merged changes.
-    func wasChangedByOthers(_ store: NSPersistentStore, after transaction: Int64?) {
-        guard parentContext == nil, automaticallyMergesChangesFromParent,
-            rereading.begin(store, after: transaction)
-        else { return }
-        readAgain()
-    }
+    /// Reloads the rows that a context holds, after another program saved.
+    func wasChangedByOthers(_ changed: ChangedStores) { if rereading.begin(changed) { readAgain() } }
 
     /// Reads held rows of changed stores again, until no more stores are changed.
     private func readAgain() {
         if let changed = rereading.next() { readAgain(changed) }
     }
 
-    /// Reads held rows again that others have changed, and merges the differences.
+    /// Reads held rows again that others have changed, and merges the differences. Children that
+    /// merge automatically follow: they hold rows that this context does not.
     ///
     /// - Parameter pause: Seconds until the next attempt if a store cannot be read.
     private func readAgain(_ changed: ChangedStores, pause: Double = 0.5) {
         perform {
+            self.advanceGeneration()
             let coordinator = self.persistentStoreCoordinator
             let stores = changed.among(coordinator?.addedStores.map(\.store) ?? [])
             let limit = self.registry.objectCount
@@ -33,19 +29,20 @@ extension NSManagedObjectContext {
                     try held.differences()
                 } then: { differences in
                     self.takeOver(differences)
+                    for child in self.mergingChildren.all { child.wasChangedByOthers(changed) }
                     self.readAgain()
                 }
             }
         }
     }
 
-    /// Reads stores outside the context's queue, and calls a block there with what was read.
-    /// Begins again later if a store cannot be read.
+    /// Reads stores outside the context's queue, or through the parent on that queue, and calls a
+    /// block there with what was read. Begins again later if a store cannot be read.
     private func read<Value: Sendable>(
         _ changed: ChangedStores, _ pause: Double, _ body: @escaping @Sendable () throws -> Value,
         then proceed: @escaping @Sendable (Value) -> Void
     ) {
-        DispatchQueue.global(qos: .utility).async {
+        let work: @Sendable () -> Void = {
             do {
                 let value = try body()
                 self.perform { proceed(value) }
@@ -60,6 +57,7 @@ extension NSManagedObjectContext {
                 }
             }
         }
+        if parentContext == nil { DispatchQueue.global(qos: .utility).async(execute: work) } else { work() }
     }
 
     /// The longest pause, in seconds, between attempts to read what another program has saved.

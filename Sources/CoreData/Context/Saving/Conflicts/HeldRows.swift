@@ -195,8 +195,9 @@ extension NSManagedObjectContext {
                 inserted.formUnion(moved.missing)
                 updated.formUnion(moved.misplaced)
             }
-            changes.inserted = Array(inserted)
-            changes.updated = Array(updated.subtracting(changes.deleted).subtracting(inserted))
+            // A held object may belong to a result now that it has changed.
+            changes.inserted = Array(inserted.subtracting(updated))
+            changes.updated = Array(updated.subtracting(changes.deleted))
         }
         if changes.inserted.isEmpty, changes.updated.isEmpty, changes.deleted.isEmpty { return }
         merge(changes)
