@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
         if slot.deletion.deletesDestinations {
             // A destination that was never saved may have left the context already.
             for destination in object.destinations(through: slot) where destination.registry === registry {
-                delete(destination)
+                noteReached(destination, by: object, slot) { delete(destination) }
                 if slot.inverseSlot >= 0, !destination.isDeleted {
                     destination.removeFromInverse(of: slot, object)
                 }
@@ -50,7 +50,7 @@ extension NSManagedObjectContext {
         if !destination.flags.isDisjoint(with: .rowIsGone) { lookAgain(for: destination) }
         if destination.isDeleted { return }
         if !slot.inverseIsToMany { readAgain(destination, ifOthersLedItTo: object, slot) }
-        destination.removeFromInverse(of: slot, object)
+        noteReached(destination, by: object, slot) { destination.removeFromInverse(of: slot, object) }
     }
 
     /// Applies the delete rules of objects whose insertion is undone to the references that remain.
@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
     }
 
     /// Whether a destination refers back to an object that is being deleted.
-    private func leads(_ destination: NSManagedObject, to object: NSManagedObject, _ slot: PropertySlot) -> Bool {
+    func leads(_ destination: NSManagedObject, to object: NSManagedObject, _ slot: PropertySlot) -> Bool {
         let inverse = slot.inverseSlot(in: destination.layout)
         if !slot.inverseIsToMany { return destination.toOne(inverse) === object }
         if let state = destination.extras?.toMany(inverse), state.isLoaded || state.added.contains(object) {

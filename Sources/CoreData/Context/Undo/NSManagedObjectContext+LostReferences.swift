@@ -1,5 +1,7 @@
-// Relationships without an inverse to deleted objects. No inverse updates them: they end when the
-// deletion is saved, and come back when it is undone.
+// References to deleted objects that no undo action records.
+//
+// No inverse updates a relationship without one: it ends when the deletion is saved, and comes back
+// when it is undone. So do relationships that others have set to a deleted object.
 
 extension NSManagedObjectContext {
     /// Ends loaded references, without an inverse, to objects whose deletion was saved. Cost: a
@@ -130,6 +132,58 @@ extension NSManagedObjectContext {
                 if let order = lost.order { owner.restoreOrder(order, slot: slot) }
             }
             owner.noteChange(slot)
+        }
+    }
+
+    // MARK: - Delete rules that are applied again
+
+    /// Applies the delete rule of a deleted object to a destination. If the deletion is registered
+    /// with the undo manager already, its undo takes that back: others have related the
+    /// destination to the object since.
+    func noteReached(
+        _ destination: NSManagedObject, by object: NSManagedObject, _ slot: PropertySlot, _ applyRule: () -> Void
+    ) {
+        guard let journal, let kept = object.extras?.kept, !destination.isDeleted else { return applyRule() }
+        destination.fireFaultIfNeeded()
+        let isRelated = slot.inverseSlot < 0 || leads(destination, to: object, slot)
+        applyRule()
+        guard destination.isDeleted || isRelated else { return }
+        kept.reached.append(
+            ReachedObject(
+                object: destination, slot: slot.index,
+                deletion: destination.isDeleted ? destination.makeKeptReferences() : nil))
+        journal.reread(destination)
+    }
+
+    /// Returns the changes that take back what the delete rules of objects that come back have
+    /// reached, with the owners and slots of the relationships.
+    func takeReached(by undone: [UndoneChange]) -> [(owner: NSManagedObject, slot: Int, change: UndoneChange)] {
+        var taken: [(owner: NSManagedObject, slot: Int, change: UndoneChange)] = []
+        var waiting = undone.filter { $0.wasPresent && !$0.isPresent }.map(\.object)
+        while let owner = waiting.popLast() {
+            guard let kept = owner.extras?.kept else { continue }
+            for reached in kept.reached {
+                var change = UndoneChange(
+                    object: reached.object, wasPresent: true, isPresent: reached.deletion == nil)
+                change.references = reached.deletion
+                taken.append((owner, reached.slot, change))
+                if reached.deletion != nil { waiting.append(reached.object) }
+            }
+            kept.reached = []
+        }
+        return taken
+    }
+
+    /// Relates an object to the owner of a relationship again, unless another has taken the place
+    /// of either.
+    func rejoin(_ object: NSManagedObject, _ owner: NSManagedObject, _ slot: PropertySlot) {
+        guard slot.inverseSlot >= 0, isPresent(object), isPresent(owner) else { return }
+        let inverse = object.layout.slots[slot.inverseSlot(in: object.layout)]
+        if !slot.inverseIsToMany, let other = object.toOne(inverse.index), other !== owner { return }
+        if slot.kind == .toOne, let other = owner.toOne(slot.index), other !== object { return }
+        object.addToInverse(of: slot, owner)
+        if !owner.destinations(through: slot).contains(where: { $0 === object }) {
+            owner.addToInverse(of: inverse, object)
         }
     }
 

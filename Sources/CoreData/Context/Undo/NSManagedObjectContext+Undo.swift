@@ -87,11 +87,14 @@ extension NSManagedObjectContext {
 
     /// Takes back the changes of one event, and registers an action that makes them again.
     private func undo(_ undone: [UndoneChange]) {
+        let reached = takeReached(by: undone)
+        let undone = undone + reached.map(\.change)
         for change in undone.reversed() { changePresence(change) }
         let returned = undone.filter { $0.wasPresent && !$0.isPresent && isPresent($0.object) }.map(\.object)
         for object in returned { loseReferences(of: object) }
         for change in undone.reversed() where !change.object.flags.contains(.discarded) { restoreValues(change) }
         for object in returned { bringBackReferences(to: object) }
+        for (owner, slot, change) in reached { rejoin(change.object, owner, owner.layout.slots[slot]) }
         endWhatLeads(to: undone.lazy.filter { !$0.wasPresent && $0.isPresent }.map(\.object))
         for change in undone.reversed() {
             let object = change.object

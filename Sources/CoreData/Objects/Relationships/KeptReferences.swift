@@ -6,6 +6,15 @@ struct LostReference {
     var order: ContiguousArray<NSManagedObject>?
 }
 
+/// An object that a delete rule has reached because others had related it to a deleted object.
+struct ReachedObject {
+    let object: NSManagedObject
+    /// The relationship of the deleted object.
+    let slot: Int
+    /// If the rule has deleted it: the holder of its own references.
+    let deletion: KeptReferences?
+}
+
 /// The references of an object that left its context, held by an undo action that can bring it
 /// back.
 ///
@@ -20,6 +29,8 @@ final class KeptReferences {
     fileprivate var toMany: [(slot: Int, state: ToManyState)] = []
     /// Relationships that referred to the object.
     var lost: [LostReference] = []
+    /// The objects that delete rules have reached since the deletion was registered for undo.
+    var reached: [ReachedObject] = []
 }
 
 extension NSManagedObject {
