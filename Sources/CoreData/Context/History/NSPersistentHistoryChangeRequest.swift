@@ -122,11 +122,23 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         let histories = coordinator.histories(among: affectedStores)
         if isDeletion { return NSPersistentHistoryResult(resultType, try delete(histories)) }
         let form = resultType
-        let subject = try self.subject()
+        var asked = HistoryFetch(try subject())
+        asked.wantsChanges = resultType != .transactionsOnly
+        if let fetchRequest {
+            asked.sortDescriptors = fetchRequest.sortDescriptors ?? []
+            asked.limit = fetchRequest.fetchLimit
+            asked.offset = fetchRequest.fetchOffset
+        }
         var entries: [(store: NSPersistentStore, records: HistoryRecords)] = []
         var count = 0
         for (store, history) in histories {
-            let fetch = self.fetch(subject, store)
+            var fetch = asked
+            fetch.predicate = predicate(asked.subject, store)
+            // The limits apply to the results of all stores together.
+            if histories.count > 1 {
+                if fetch.limit > 0 { fetch.limit += fetch.offset }
+                fetch.offset = 0
+            }
             switch form {
             case .statusOnly: break
             case .count: count += try history.historyCount(fetch)
@@ -136,8 +148,10 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         }
         switch form {
         case .statusOnly: return NSPersistentHistoryResult(form, true)
-        case .count: return NSPersistentHistoryResult(form, count)
-        default: return NSPersistentHistoryResult(form, HistoryResults(entries).result(form))
+        case .count:
+            if histories.count > 1 { count = asked.window(of: 0..<count).count }
+            return NSPersistentHistoryResult(form, count)
+        default: return NSPersistentHistoryResult(form, HistoryResults(entries, asked).result(form))
         }
     }
 
@@ -161,8 +175,8 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         }
     }
 
-    private func fetch(_ subject: HistoryFetch.Subject, _ store: NSPersistentStore) -> HistoryFetch {
-        var fetch = HistoryFetch(subject)
+    /// The condition on the records of a store; nil for all.
+    private func predicate(_ subject: HistoryFetch.Subject, _ store: NSPersistentStore) -> NSPredicate? {
         var conditions: [NSPredicate] = []
         switch place {
         case .start: break
@@ -174,18 +188,9 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
             // Every transaction has a date; one that is damaged is not hidden.
             if date > .distantPast { conditions.append(NSExpression(forKeyPath: path).compared(.greaterThan, date)) }
         }
-        if let fetchRequest {
-            conditions += fetchRequest.predicate.map { [$0] } ?? []
-            fetch.sortDescriptors = fetchRequest.sortDescriptors ?? []
-            fetch.limit = fetchRequest.fetchLimit
-            fetch.offset = fetchRequest.fetchOffset
-        }
-        if !conditions.isEmpty {
-            fetch.predicate =
-                conditions.count == 1 ? conditions[0] : NSCompoundPredicate(andPredicateWithSubpredicates: conditions)
-        }
-        fetch.wantsChanges = resultType != .transactionsOnly
-        return fetch
+        conditions += fetchRequest?.predicate.map { [$0] } ?? []
+        return conditions.count > 1
+            ? NSCompoundPredicate(andPredicateWithSubpredicates: conditions) : conditions.first
     }
 
     /// Checks that no transaction after the token was deleted. After the fetch: transactions are

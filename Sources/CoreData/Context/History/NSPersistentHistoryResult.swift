@@ -50,9 +50,12 @@ struct HistoryResults {
     /// The changes of each store in the order in which they were fetched, with the entries of their
     /// transactions by number.
     private var changes: [(records: [HistoryChange], entries: [Int64: HistoryEntry])] = []
+    /// The changes of several stores in the order of the result.
+    private var arranged: [(change: HistoryChange, entry: HistoryEntry)]?
 
-    /// Transactions of several stores come in the order of their dates, changes store by store.
-    init(_ fetched: [(store: NSPersistentStore, records: HistoryRecords)]) {
+    /// - Parameter fetch: The order and the limits of the result. Each of several stores has
+    ///   returned all records that may be within the limits.
+    init(_ fetched: [(store: NSPersistentStore, records: HistoryRecords)], _ fetch: HistoryFetch) {
         for (store, records) in fetched {
             guard let model = store.modelLayout else { continue }
             let token = store.token
@@ -65,10 +68,29 @@ struct HistoryResults {
                 made.map { ($0.transaction.number, $0) }, uniquingKeysWith: { first, _ in first })
             changes.append((records.changes, byNumber))
         }
-        if fetched.count > 1 {
-            entries = entries.enumerated().sorted {
-                ($0.element.transaction.date, $0.offset) < ($1.element.transaction.date, $1.offset)
-            }.map(\.element)
+        if fetched.count > 1 { arrange(fetch) }
+    }
+
+    /// Puts the records of several stores in the order of the fetch, and keeps those within its
+    /// limits.
+    ///
+    /// Without an order, transactions come in the order of their dates, changes store by store.
+    private mutating func arrange(_ fetch: HistoryFetch) {
+        let byDate = [NSSortDescriptor(key: HistoryModel.date, ascending: true)]
+        let descriptors = fetch.sortDescriptors
+        switch fetch.subject {
+        case .transactions:
+            let order = (descriptors.isEmpty ? byDate : descriptors).order(of: entries.map(\.values))
+            entries = fetch.window(of: order).map { entries[$0] }
+            arranged = entries.flatMap { entry in entry.changes.map { ($0, entry) } }
+        case .changes:
+            let all = eachChange { (change: $0, entry: $1) }
+            let order = descriptors.order(of: descriptors.isEmpty ? all : all.map { $0.entry.values(of: $0.change) })
+            let window = fetch.window(of: order).map { all[$0] }
+            arranged = window
+            let kept = Set(window.map { ObjectIdentifier($0.entry) })
+            entries.removeAll { !kept.contains(ObjectIdentifier($0)) }
+            entries = byDate.order(of: entries.map(\.values)).map { entries[$0] }
         }
     }
 
@@ -90,7 +112,8 @@ struct HistoryResults {
     }
 
     private func eachChange<Made>(_ body: (HistoryChange, HistoryEntry) -> Made) -> [Made] {
-        changes.flatMap { records, entries in
+        if let arranged { return arranged.map(body) }
+        return changes.flatMap { records, entries in
             records.compactMap { change in entries[change.transaction].map { body(change, $0) } }
         }
     }
@@ -104,5 +127,38 @@ struct HistoryResults {
         case .transactionsOnly: return entries.map { NSPersistentHistoryTransaction($0, hasChanges: false) }
         default: return entries.map { NSPersistentHistoryTransaction($0, hasChanges: true) }
         }
+    }
+}
+
+extension HistoryFetch {
+    /// Returns the part of all results that is within the offset and the limit.
+    func window<Results: Collection>(of results: Results) -> Results.SubSequence {
+        results.dropFirst(offset).prefix(limit > 0 ? limit : .max)
+    }
+}
+
+extension HistoryEntry {
+    /// The values of the transaction that sort descriptors name.
+    fileprivate var values: NSDictionary {
+        Self.dictionary([
+            HistoryModel.number: transaction.number, HistoryModel.token: transaction.number,
+            HistoryModel.date: transaction.date, "author": transaction.author,
+            "contextName": transaction.contextName, "bundleID": transaction.bundleID,
+            "processID": transaction.processID,
+        ])
+    }
+
+    /// The values of a change of the transaction that sort descriptors name.
+    fileprivate func values(of change: HistoryChange) -> NSDictionary {
+        Self.dictionary([
+            HistoryModel.changeNumber: change.number, HistoryModel.number: change.transaction,
+            HistoryModel.token: change.transaction, "changeType": Int64(change.kind.rawValue),
+            HistoryModel.changedEntity: Int64(change.row.layoutIndex), HistoryModel.changedKey: change.row.key,
+            HistoryModel.transactionOfChange: values,
+        ])
+    }
+
+    private static func dictionary(_ values: [String: Any?]) -> NSDictionary {
+        NSDictionary(dictionary: values.compactMapValues { $0 })
     }
 }
