@@ -81,7 +81,8 @@ struct HistoryCommand: Command {
         try opened.context.performAndWait {
             try timeline.read(opened.context) { try writer.write($0, $1) }
         }
-        try writer.finish()
+        let coordinator = opened.context.persistentStoreCoordinator
+        try writer.finish(hasHistory: coordinator?.currentPersistentHistoryToken(fromStores: nil) != nil)
         return .success
     }
 
@@ -146,9 +147,11 @@ private struct HistoryWriter {
         }
     }
 
-    func finish() throws {
+    func finish(hasHistory: Bool) throws {
         if format == "json" { try console.output.write(count == 0 ? "[]\n" : "\n]\n") }
-        if format == "text", count == 0 { try console.output.write(line: "There is no such transaction.") }
+        if format == "text", count == 0 {
+            try console.output.write(line: hasHistory ? "There is no such transaction." : "The store has no history.")
+        }
     }
 
     // MARK: Text

@@ -126,7 +126,7 @@ struct HistoryCommandTests {
 
     @Test func aStoreWithoutHistoryHasNoTransactions() throws {
         let shop = try Warehouse()
-        #expect(ToolRun(["history", shop.path]).output == "There is no such transaction.\n")
+        #expect(ToolRun(["history", shop.path]).output == "The store has no history.\n")
     }
 
     @Test(arguments: [
