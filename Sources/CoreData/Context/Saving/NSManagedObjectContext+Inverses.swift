@@ -80,7 +80,6 @@ extension NSManagedObjectContext {
                     destination.layout.slots[property.inverseSlot(in: destination.layout)])
             if !isTaken, try complete(destination, property, with: object, &changed) { return }
             object.store(.null, slot: slot)
-            object.extras?.setToOne(slot, nil)
             object.noteChange(slot)
         }
     }

@@ -108,7 +108,6 @@ extension NSManagedObjectContext {
                 guard let destination = object.toOne(index), isNoMore(destination) else { continue }
                 noteLost(.init(owner: object, slot: index), to: destination)
                 object.store(.null, slot: index)
-                object.extras?.setToOne(index, nil)
             } else if let state = object.extras?.toMany(index) {
                 loseMembers(of: object, index, state, where: isNoMore)
             }
@@ -125,7 +124,6 @@ extension NSManagedObjectContext {
             if owner.layout.slots[slot].kind == .toOne {
                 if owner.toOne(slot) != nil { continue }
                 owner.store(.object(object), slot: slot)
-                owner.extras?.setToOne(slot, nil)
             } else {
                 if owner.toManyMembers(slot).objects.contains(where: { $0 === object }) { continue }
                 owner.addMember(object, slot: slot, isKnownToBeNew: false)

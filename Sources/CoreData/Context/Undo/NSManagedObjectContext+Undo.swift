@@ -208,7 +208,6 @@ extension NSManagedObjectContext {
                 value = .null
             }
             object.store(value, slot: slot)
-            object.extras?.setToOne(slot, nil)
             object.noteChange(slot)
         }
         for members in change.toMany {

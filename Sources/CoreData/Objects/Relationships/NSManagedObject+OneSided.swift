@@ -15,7 +15,6 @@ extension NSManagedObject {
     final func setPrimitiveDestination(_ new: NSManagedObject?, slot: Int) {
         let former = toOne(slot)
         store(new.map(PropertyValue.object) ?? .null, slot: slot)
-        extras?.setToOne(slot, nil)
         if former === new { return }
         noteOneSided(slot) { changes in
             if let former { changes.lose(former, slot: slot) }

@@ -17,11 +17,13 @@ extension NSManagedObject {
         noteChange(slot)
     }
 
-    /// Stores a value without recording a change.
+    /// Stores a value without recording a change. Forgets the destination that was looked up for the
+    /// committed row: a save makes the new value the committed one.
     @inline(__always)
     final func store(_ value: PropertyValue, slot: Int) {
         if slot < layout.storedCount {
             withPending { $0.set(slot, value) }
+            extrasReference?.withObject { $0.setToOne(slot, nil) }
             readThroughPending()
         } else {
             let extras = makeExtras()
@@ -98,7 +100,6 @@ extension NSManagedObject {
         if let new { checkDestination(new, property) }
         let old = toOne(slot)
         store(new.map(PropertyValue.object) ?? .null, slot: slot)
-        extras?.setToOne(slot, nil)
         noteChange(slot)
         guard old !== new, property.inverseSlot >= 0, !flags.contains(.silent) else { return }
         old?.removeFromInverse(of: property, self)
@@ -115,7 +116,6 @@ extension NSManagedObject {
             removeMember(object, slot: slot)
         } else if toOne(slot) === object {
             store(.null, slot: slot)
-            extras?.setToOne(slot, nil)
         }
         noteChange(slot)
     }
@@ -134,7 +134,6 @@ extension NSManagedObject {
         }
         let previous = toOne(slot)
         store(.object(object), slot: slot)
-        extras?.setToOne(slot, nil)
         noteChange(slot)
         // One-to-one: the former partner, which may be this object, loses its reference.
         if let previous, previous !== object, property.inverseSlot >= 0 {
