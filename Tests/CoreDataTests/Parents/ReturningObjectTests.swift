@@ -80,4 +80,52 @@ import Testing
         #expect(try ring.lines(ring.parent) == ["Latchkey Back: ", "Latchkey Front: ", "Gate Wide: "])
         try ring.expectSaved()
     }
+
+    @Test(arguments: [true, false], [true, false])
+    func whatAGrandchildSavesAgainIsNewInAChildThatKnowsItAsGone(isSaved: Bool, isProcessed: Bool) throws {
+        let ring = try Ring()
+        let child = ring.parent.newChild()
+        let grandchild = child.newChild()
+        for context in [child, grandchild] { context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
+        let below = grandchild.object(with: ring.gate.objectID)
+        let keys = [child, grandchild].map { $0.object(with: ring.keys[0].objectID) }
+        #expect(below.value(forKey: "name") as? String == "Door")
+        #expect(keys.map { $0.value(forKey: "name") as? String } == ["Front", "Front"])
+        ring.parent.delete(ring.gate)
+        if isSaved { try ring.parent.save() } else { ring.parent.processPendingChanges() }
+        let gone = child.object(with: ring.gate.objectID)
+        keys[0].setValue(nil, forKey: "gate")
+        if isProcessed { child.processPendingChanges() }
+        #expect(gone.value(forKey: "name") == nil)
+        #expect(gone.isDeleted)
+        keys[1].setValue(nil, forKey: "gate")
+        below.setValue("Wide", forKey: "name")
+        try grandchild.save()
+        #expect(gone.isInserted)
+        #expect(gone.objectID == below.objectID)
+        #expect(gone.value(forKey: "name") as? String == "Wide")
+        try child.save()
+        #expect(!child.hasChanges)
+        try ring.parent.save()
+        for context in [ring.parent, child, grandchild] {
+            #expect(try ring.lines(context) == ["Latchkey Back: ", "Latchkey Front: ", "Gate Wide: "])
+        }
+        try ring.expectSaved()
+    }
+
+    @Test func whatTheProgramInsertsAgainAfterItsRowWentIsNew() throws {
+        let ring = try Ring()
+        let other = ring.stack.newContext()
+        other.delete(other.object(with: ring.keys[0].objectID))
+        try other.save()
+        ring.parent.refreshAllObjects()
+        #expect(ring.keys[0].value(forKey: "name") == nil)
+        #expect(ring.keys[0].isDeleted)
+        ring.parent.insert(ring.keys[0])
+        #expect(ring.keys[0].isInserted)
+        ring.keys[0].setValue("Again", forKey: "name")
+        try ring.parent.save()
+        #expect(ring.stack.stored("name", of: "Latchkey") == ["Again", "Back"])
+        try ring.expectSaved()
+    }
 }

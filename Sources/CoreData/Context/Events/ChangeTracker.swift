@@ -174,8 +174,10 @@ extension ChangeTracker {
 
     /// Marks an object whose deletion was saved for insertion: a new row replaces its former one.
     func revive(_ object: NSManagedObject, values: [PropertyValue]) {
+        let isInEvent = object.flags.contains(.inEvent)
         object.becomeNewInPlaceOfDeletedRow(values)
         inserted.append(object)
+        if isInEvent { return }
         if event.objects.isEmpty { eventBegins() }
         event.objects.append(object)
     }

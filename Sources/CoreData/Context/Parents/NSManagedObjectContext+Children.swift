@@ -41,13 +41,14 @@ extension NSManagedObjectContext {
         return keys.isEmpty ? { _ in false } : { keys.contains(self.childKey(of: $0)) }
     }
 
-    /// Takes back the deletion of an object that a child has inserted again.
+    /// Takes back the deletion of an object that a child, or the program, inserts again.
     func insertFormer(_ object: NSManagedObject) {
+        if object.flags.contains(.discarded) { return insertAgain(object) }
+        // Others have deleted the row: the deletion is as good as saved.
+        if object.isDeleted, !object.flags.isDisjoint(with: .rowIsGone) { endDeletion(of: object) }
         if object.flags.contains(.deletionSaved) {
             revive(object)
             object.joinDestinations()
-        } else if object.flags.contains(.discarded) {
-            insertAgain(object)
         } else if object.flags.contains(.deleted) {
             changes.undelete(object)
         }

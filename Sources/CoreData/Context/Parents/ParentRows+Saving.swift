@@ -129,6 +129,7 @@ private struct ChildChanges {
             parent.insertFormer(former)
             if wasGone { endRelationships(of: former) }
             if wasNew { keepStore(of: former, change) }
+            if former.extras?.isRevived == true, former.extras?.deletedRow == nil { noteDeletedRow(of: former, source) }
             return former
         }
         let object = parent.makeObject(of: change.layout)
@@ -141,11 +142,16 @@ private struct ChildChanges {
             objectID = parent.registry.identities.objectID(ofSerial: 0 &- change.key, change.layout)
         }
         object.makeExtras().objectID = objectID
-        // Other contexts may have versions of the deleted row: the new one must have another.
-        object.extras?.deletedRow = source.extras?.deletedRow
+        noteDeletedRow(of: object, source)
         keepStore(of: object, change)
         parent.insertNew(object)
         return object
+    }
+
+    /// Notes which row a new one replaces. Other contexts may have versions of the deleted row: the
+    /// new one must have another.
+    private func noteDeletedRow(of object: NSManagedObject, _ source: NSManagedObject) {
+        object.extras?.deletedRow = source.extras?.deletedRow
     }
 
     /// Ends the relationships of an object that comes back.

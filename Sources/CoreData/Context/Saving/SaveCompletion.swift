@@ -90,7 +90,7 @@ struct SaveCompletion {
         object.adoptSavedRow(row)
         object.extrasReference?.withObject { extras in
             let tookAPlace = extras.deletedRow != nil
-            if tookAPlace { (extras.deletedRow, extras.isRevived) = (nil, false) }
+            (extras.deletedRow, extras.isRevived) = (nil, false)
             guard extras.hasToMany else { return }
             for (slot, state) in extras.allToMany {
                 state.changesWereSaved()

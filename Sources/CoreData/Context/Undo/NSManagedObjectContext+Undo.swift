@@ -161,11 +161,12 @@ extension NSManagedObjectContext {
 
     /// Makes an object whose deletion was saved a new one, to be saved again under its former key.
     func revive(_ object: NSManagedObject) {
-        if object.key < 0, registry.hasProvisionalKeys {
-            // The tree knows the object by a temporary ID, under which it is new again.
-            let objectID = registry.identities.objectID(ofSerial: 0 &- object.key, object.layout)
+        let objectID = object.objectID
+        if objectID.isTemporaryID || object.committedRow == nil {
+            // The object is new again under the temporary ID by which the tree knows it, or under
+            // the key of a row that it has never read.
             object.makeExtras().objectID = objectID
-            registry.noteTemporaryID(objectID, of: object)
+            if objectID.isTemporaryID { registry.noteTemporaryID(objectID, of: object) }
         }
         object.takeBackReferences()
         let values = (0..<object.layout.storedCount).map { slot -> PropertyValue in

@@ -229,7 +229,7 @@ extension NSManagedObject {
         if state.flags.contains(.deletionSaved) {
             // The object's own deletion is undone.
             extras?.isRevived = true
-            state.flags.remove([.deletionSaved, .propagated])
+            state.flags.remove([.deletionSaved, .propagated, .inaccessible])
             state.flags.insert([.inEvent, .insertedInEvent, .changedInSave])
         }
         state.flags.remove(.updated)
