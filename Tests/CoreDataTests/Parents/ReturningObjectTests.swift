@@ -81,6 +81,89 @@ import Testing
         try ring.expectSaved()
     }
 
+    @Test(arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite], [true, false])
+    func whatAnotherContextHasDeletedComesBackThoughTheParentHoldsAFaultOfIt(
+        policy: NSMergePolicy, parentKnows: Bool
+    ) throws {
+        let ring = try Ring()
+        ring.parent.refreshAllObjects()
+        let child = ring.parent.newChild()
+        child.mergePolicy = policy
+        let keys = ring.keys.map { child.object(with: $0.objectID) }
+        #expect(keys[0].value(forKey: "name") as? String == "Front")
+        let other = ring.stack.newContext()
+        other.delete(other.object(with: ring.keys[0].objectID))
+        try other.save()
+        if parentKnows { #expect(ring.keys[0].value(forKey: "name") == nil) }
+        #expect(ring.keys[0].isFault == !parentKnows)
+        keys[0].setValue("Side", forKey: "name")
+        keys[1].setValue(Ring.new("Gate", "Safe", in: child), forKey: "gate")
+        try child.save()
+        #expect(!child.hasChanges)
+        #expect(ring.keys[0].isInserted)
+        #expect(ring.keys[0].objectID == keys[0].objectID)
+        #expect(!ring.keys[0].objectID.isTemporaryID)
+        try ring.parent.save()
+        #expect(ring.parent.registeredObject(for: keys[0].objectID) === ring.keys[0])
+        let lines = try ring.lines(ring.parent)
+        #expect(lines.filter { $0.hasPrefix("Latchkey") } == ["Latchkey Back: Safe", "Latchkey Side: Door"])
+        #expect(try ring.lines(child) == lines)
+        try ring.expectSaved()
+        // It has a row again like any other object.
+        keys[0].setValue("Cellar", forKey: "name")
+        try child.save()
+        #expect(ring.keys[0].isUpdated)
+        try ring.parent.save()
+        ring.parent.delete(ring.keys[0])
+        try ring.parent.save()
+        #expect(ring.stack.stored("name", of: "Latchkey") == ["Back"])
+        try ring.expectSaved()
+    }
+
+    @Test(arguments: [true, false])
+    func aParentThatLooksUpAnIDOfAChildsNewObjectGetsTheObject(fires: Bool) throws {
+        let ring = try Ring()
+        let child = ring.parent.newChild()
+        let new = Ring.new("Latchkey", "New", in: child)
+        try child.obtainPermanentIDs(for: [new])
+        let mine = ring.parent.object(with: new.objectID)
+        if fires { #expect(mine.value(forKey: "name") == nil) }
+        try child.save()
+        #expect(mine.value(forKey: "name") as? String == "New")
+        #expect(mine.objectID == new.objectID)
+        try ring.parent.save()
+        #expect(mine.objectID == new.objectID)
+        #expect(ring.stack.stored("name", of: "Latchkey") == ["Back", "Front", "New"])
+        try ring.expectSaved()
+    }
+
+    @Test func whatAParentDeletesAsSoonAsItIsSavedIsSavedForTheChild() throws {
+        let ring = try Ring()
+        let child = ring.parent.newChild()
+        let new = Ring.new("Latchkey", "New", in: child)
+        let front = child.object(with: ring.keys[0].objectID)
+        front.setValue("Side", forKey: "name")
+        let token = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didChangeObjectsNotification, object: ring.parent, queue: nil
+        ) { notification in
+            guard let parent = notification.object as? NSManagedObjectContext else { return }
+            for object in parent.insertedObjects.union(parent.updatedObjects)
+            where object.entity.name == "Latchkey" {
+                parent.delete(object)
+            }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try child.save()
+        #expect(!child.hasChanges)
+        #expect(new.value(forKey: "name") as? String == "New")
+        #expect(front.value(forKey: "name") as? String == "Side")
+        #expect(ring.keys[0].isDeleted)
+        #expect(try ring.lines(child) == ["Latchkey Back: ", "Gate Door: "])
+        try ring.parent.save()
+        try ring.expectSaved()
+        #expect(ring.stack.stored("name", of: "Latchkey") == ["Back"])
+    }
+
     @Test(arguments: [true, false], [true, false])
     func whatAGrandchildSavesAgainIsNewInAChildThatKnowsItAsGone(isSaved: Bool, isProcessed: Bool) throws {
         let ring = try Ring()

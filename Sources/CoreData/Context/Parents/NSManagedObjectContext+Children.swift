@@ -98,7 +98,8 @@ struct RowsOfObjects {
         return try currentRow(of: object)
     }
 
-    private mutating func currentRow(of object: NSManagedObject) throws -> Snapshot {
+    /// The values of an object as a row, also if the object is deleted.
+    mutating func currentRow(of object: NSManagedObject) throws -> Snapshot {
         let layout = object.layout
         // Committed values may be references of a row, and are copied as they are.
         let values = try (0..<layout.storedCount).map { try storeForm(object.currentValue($0), layout.slots[$0]) }

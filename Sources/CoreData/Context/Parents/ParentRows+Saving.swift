@@ -10,29 +10,48 @@ extension ParentRows {
     func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
         guard let origin = batch.origin as? SaveOrigin else { return SaveOutcome() }
         return try onParent {
-            try checkConflicts(batch)
+            let updated = try checkConflicts(batch)
+            for change in batch.inserts { try loadFormer(change) }
             try others()
-            return try ChildChanges(of: batch, origin, to: self).apply()
+            return try ChildChanges(of: batch, origin, updating: updated, to: self).apply()
         }
     }
 
+    /// Returns the parent's objects of the updated rows.
+    ///
     /// - Throws: `SaveConflicts` when the parent's objects have changed since they were read.
-    private func checkConflicts(_ batch: SaveBatch) throws {
+    private func checkConflicts(_ batch: SaveBatch) throws -> [NSManagedObject] {
         var conflicts = SaveConflicts()
         var rows = RowsOfObjects(parent, expectedRows: 1)
-        func check(_ changes: [RowChange], _ kind: SaveConflicts.RowConflict.Change) throws {
+        @discardableResult
+        func check(_ changes: [RowChange], _ kind: SaveConflicts.RowConflict.Change) throws -> [NSManagedObject] {
+            var unchanged: [NSManagedObject] = []
             for (index, change) in changes.enumerated() {
                 let object = parent.objectOrFault(withChildKey: change.key, of: change.layout, store: store)
                 let current = try object.flatMap { try rows.row(of: $0) }
-                if let current, let base = change.base, isSame(base, current) { continue }
-                if current != nil, change.base == nil { continue }
-                conflicts.rows.append(SaveConflicts.RowConflict(change: kind, index: index, current: current))
+                if let object, let current, change.base.map({ isSame($0, current) }) ?? true {
+                    unchanged.append(object)
+                } else {
+                    conflicts.rows.append(SaveConflicts.RowConflict(change: kind, index: index, current: current))
+                }
             }
+            return unchanged
         }
-        try check(batch.updates, .update)
+        let updated = try check(batch.updates, .update)
         try check(batch.deletes, .delete)
         try check(batch.versionChecks, .check)
         if !conflicts.rows.isEmpty { throw conflicts }
+        return updated
+    }
+
+    /// Fires the parent's fault of an inserted row. If others have deleted the fault's row, it
+    /// counts as deleted from now on, and the insertion brings it back.
+    private func loadFormer(_ change: RowChange) throws {
+        guard let former = parent.object(withChildKey: change.key, of: change.layout, store: store),
+            former.flags.contains(.fault), !parent.isGone(former), try !parent.load(former),
+            !former.flags.contains(.inaccessible)
+        else { return }
+        parent.changes.deleteInaccessible(former)
     }
 
     /// Whether two states of a row have the same values. Derived values are not compared: no
@@ -62,35 +81,37 @@ extension ParentRows {
 private struct ChildChanges {
     private let batch: SaveBatch
     private let origin: SaveOrigin
+    /// The parent's objects of the updated rows.
+    private let updated: [NSManagedObject]
     private let rows: ParentRows
     private let parent: NSManagedObjectContext
 
-    init(of batch: SaveBatch, _ origin: SaveOrigin, to rows: ParentRows) {
+    init(of batch: SaveBatch, _ origin: SaveOrigin, updating updated: [NSManagedObject], to rows: ParentRows) {
         self.batch = batch
         self.origin = origin
+        self.updated = updated
         self.rows = rows
         parent = rows.parent
     }
 
     func apply() throws -> SaveOutcome {
         // All changes are one event of the parent, even if methods of its objects fetch.
-        let (inserted, updated) = parent.asStep { change() }
+        let inserted = parent.asStep { change() }
         parent.processPendingChanges()
         var outcome = SaveOutcome()
-        outcome.inserted = try outcomeRows(inserted, batch.inserts)
-        outcome.updated = try outcomeRows(updated, batch.updates)
+        outcome.inserted = try outcomeRows(inserted)
+        outcome.updated = try outcomeRows(updated)
         return outcome
     }
 
-    /// Changes the parent's objects. Returns the inserted objects and the updated ones.
-    private func change() -> (inserted: [NSManagedObject], updated: [NSManagedObject?]) {
+    /// Changes the parent's objects. Returns the inserted ones.
+    private func change() -> [NSManagedObject] {
         let inserted = zip(batch.inserts, origin.insertedObjects).map(insert)
-        let updated = batch.updates.map(object)
         for (index, change) in batch.inserts.enumerated() {
             setAllValues(of: inserted[index], change, origin.insertedObjects[index])
         }
         for (index, change) in batch.updates.enumerated() {
-            if let object = updated[index] { setValues(of: object, change, origin.updatedObjects[index]) }
+            setValues(of: updated[index], change, origin.updatedObjects[index])
         }
         // All members are linked first: those of an ordered relationship also from their side.
         let ordered = batch.relationshipChanges.filter { $0.layout.slots[$0.slot].kind == .orderedToMany }.map {
@@ -99,13 +120,11 @@ private struct ChildChanges {
         for change in batch.relationshipChanges { link(change) }
         for (change, new) in ordered { order(change, new) }
         for (object, source) in zip(inserted, origin.insertedObjects) { setTransientRelationships(of: object, source) }
-        for (object, source) in zip(updated, origin.updatedObjects) {
-            if let object { setTransientRelationships(of: object, source) }
-        }
+        for (object, source) in zip(updated, origin.updatedObjects) { setTransientRelationships(of: object, source) }
         for change in batch.deletes {
             if let object = object(change), !parent.isGone(object) { parent.delete(object) }
         }
-        return (inserted, updated)
+        return inserted
     }
 
     /// The parent's object for a row of the child.
@@ -327,17 +346,12 @@ private struct ChildChanges {
 
     // MARK: - Rows that the child continues with
 
-    /// The rows of the parent's objects as they are now, one for each change.
-    private func outcomeRows(_ objects: [NSManagedObject?], _ changes: [RowChange]) throws -> FetchedRows {
+    /// The rows of the parent's objects as they are now.
+    ///
+    /// The parent's own code, an observer for example, may have deleted an object since its changes
+    /// were applied. The child has saved it all the same, and finds it deleted at its next save.
+    private func outcomeRows(_ objects: [NSManagedObject]) throws -> FetchedRows {
         var made = RowsOfObjects(parent, expectedRows: objects.count)
-        return FetchedRows(
-            try zip(objects, changes).map { object, change in
-                if let object, let row = try made.row(of: object) { return row }
-                throw CoreDataErrors.make(
-                    .managedObjectReferentialIntegrity,
-                    "A \(change.layout.name) that a child context saved was deleted by its "
-                        + "parent\(parent.nameInMessages) meanwhile.",
-                    recovery: "Look at prepareForDeletion, willSave and observers of the parent.")
-            })
+        return FetchedRows(try objects.map { try made.row(of: $0) ?? made.currentRow(of: $0) })
     }
 }
