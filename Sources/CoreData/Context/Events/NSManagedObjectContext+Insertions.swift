@@ -91,7 +91,8 @@ extension NSManagedObjectContext {
         if object.extras?.objectID?.isTemporaryID ?? true { object.giveUpKey() }
     }
 
-    /// Points unsaved relationships without an inverse from a new object to another one, or to nil.
+    /// Points unsaved relationships without an inverse from a new object to another one, or to nil
+    /// where they do not take the other one's entity.
     private func redirect(_ object: NSManagedObject, to other: NSManagedObject?) {
         guard let layouts = modelLayout?.layouts else { return }
         func leadsHere(_ property: PropertySlot) -> Bool {
@@ -102,6 +103,8 @@ extension NSManagedObjectContext {
         if slots.allSatisfy(\.isEmpty) { return }
         for owner in changes.inserted.objects + changes.updated.objects {
             for slot in slots[owner.layout.index] {
+                let entity = layouts[owner.layout.slots[slot].destinationIndex]
+                let other = other.flatMap { $0.layout.isKind(of: entity) ? $0 : nil }
                 if owner.layout.slots[slot].kind == .toOne {
                     if owner.pending?.destination(slot) === object { owner.setToOne(other, slot: slot) }
                 } else if owner.extras?.toMany(slot)?.added.contains(object) == true {

@@ -150,14 +150,18 @@ extension ConflictResolution {
             with: NSManagedObjectID(key: row.key, layout: modelLayout.layouts[row.row.rowLayoutIndex], store: store))
     }
 
-    /// Relates the destinations of a new object to the object that stays instead.
+    /// Relates the destinations of a new object to the object that stays instead, through the
+    /// relationships that both inherit from one entity. Those of the same name in two subentities
+    /// are different relationships.
     ///
     /// - Parameter replacing: Whether the destination of a to-one relationship replaces that of
     ///   `twin`, even by nil.
     private func moveRelationships(of object: NSManagedObject, to twin: NSManagedObject, replacing: Bool) {
         for slot in object.layout.relationshipSlots {
             let property = object.layout.slots[slot]
-            guard let twinSlot = twin.layout.slotByName[property.name] else { continue }
+            guard let twinSlot = twin.layout.slotByName[property.name],
+                twin.layout.slots[twinSlot].property === property.property
+            else { continue }
             if property.kind == .toOne {
                 let (destination, current) = (object.toOne(slot), twin.toOne(twinSlot))
                 if destination !== current, replacing || current == nil {
