@@ -45,9 +45,13 @@ struct MemoryDictionaries {
             (try? condition.lookingAtValues { looked.name(of: $0, plan.entity) }) ?? condition
         }
         let descriptors = plan.sortDescriptors.map { looked.descriptor($0) }
+        let names = Set(shown.map(\.name))
         var views = groups.map { rows in
-            GroupView(
-                result: dictionary(of: rows, shown), looked: dictionary(of: rows, looked.columns),
+            let values = dictionary(of: rows, looked.columns)
+            var result: [String: Any] = [:]
+            for (column, value) in zip(shown, looked.columns) { result[column.name] = values[value.name] }
+            return GroupView(
+                result: result, names: names, looked: values,
                 rows: rows.map { RowView(row: $0, tables: tables, store: store) })
         }
         if let having {
@@ -59,15 +63,20 @@ struct MemoryDictionaries {
         return views.map(\.result)
     }
 
-    /// The values that conditions and orders of groups read, under generated names.
+    /// The values of a group, under generated names: those of the result and of `GROUP BY`, and
+    /// the aggregates that a condition names.
     ///
     /// The names contain no dots, and no property has such a name.
     private struct LookedColumns {
-        /// The columns of the result, and the `GROUP BY` columns.
-        let known: [Column]
+        /// The columns of the result, and then the `GROUP BY` columns.
+        private let known: [Column]
+        /// The known columns in their order, and then the aggregates.
         private(set) var columns: [Column] = []
 
-        init(known: [Column]) { self.known = known }
+        init(known: [Column]) {
+            self.known = known
+            for column in known { _ = look(at: column) }
+        }
 
         /// The generated name of the group value that an expression reads; nil for an expression
         /// whose parts must be replaced.
@@ -83,14 +92,12 @@ struct MemoryDictionaries {
             }
         }
 
-        mutating func descriptor(_ descriptor: NSSortDescriptor) -> NSSortDescriptor {
-            guard let key = descriptor.key, key.contains(".") else { return descriptor }
-            let name = name(ofPath: key)
-            return name == key ? descriptor : descriptor.looking(at: name)
+        func descriptor(_ descriptor: NSSortDescriptor) -> NSSortDescriptor {
+            descriptor.key.map { descriptor.looking(at: name(ofPath: $0)) } ?? descriptor
         }
 
-        private mutating func name(ofPath path: String) -> String {
-            known.first { $0.name == path }.map { look(at: $0) } ?? path
+        private func name(ofPath path: String) -> String {
+            known.firstIndex { $0.name == path }.map { columns[$0].name } ?? path
         }
 
         private mutating func look(at column: Column) -> String {
@@ -171,23 +178,26 @@ struct MemoryDictionaries {
 
 /// A group as its condition and order see it.
 ///
-/// Result columns are read by name; any other property gives its values in the rows.
+/// Columns are read by their own or by generated names; any other property gives its values in the
+/// rows.
 private final class GroupView: KeyValueCoding {
+    /// The columns of the result; a nil value has no entry.
     let result: [String: Any]
-    /// The values that the condition and the order read under generated names; a nil value has no
-    /// entry.
+    private let names: Set<String>
+    /// The values under generated names; a nil value has no entry.
     private let looked: [String: Any]
     private let rows: [RowView]
 
-    init(result: [String: Any], looked: [String: Any], rows: [RowView]) {
+    init(result: [String: Any], names: Set<String>, looked: [String: Any], rows: [RowView]) {
         self.result = result
+        self.names = names
         self.looked = looked
         self.rows = rows
     }
 
     func value(forKey key: String) -> Any? {
         if key.hasPrefix("(") { return looked[key] }
-        return result[key] ?? rows.compactMap { $0.value(forKey: key) }
+        return names.contains(key) ? result[key] : rows.compactMap { $0.value(forKey: key) }
     }
 
     /// Does nothing: groups are read-only.

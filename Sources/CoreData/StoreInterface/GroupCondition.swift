@@ -5,6 +5,7 @@ import Foundation
 extension NSSortDescriptor {
     /// Returns the same order by another key.
     func looking(at key: String) -> NSSortDescriptor {
+        if key == self.key { return self }
         guard let selector else { return NSSortDescriptor(key: key, ascending: ascending, comparator: comparator) }
         return NSSortDescriptor(key: key, ascending: ascending, selector: selector)
     }

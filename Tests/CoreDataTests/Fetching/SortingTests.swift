@@ -122,6 +122,32 @@ struct SortingTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func nilComesFirstAmongGroups(kind: StoreKind) throws {  // 204
+        let library = try library(kind, ["b", nil, "a", "c", "b"])
+        try library.context.books("title == 'a'").first?.setValue(nil, forKey: "pages")
+        try library.context.save()
+        let most = NSExpressionDescription("most", NSExpression(format: "max:(pages)"), .integer32AttributeType)
+        let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+        request.resultType = .dictionaryResultType
+        request.propertiesToGroupBy = ["title"]
+        func groups(_ shown: [Any], by key: String, ascending: Bool = true, limit: Int = 0) throws -> [String] {
+            request.propertiesToFetch = shown
+            request.sortDescriptors = [NSSortDescriptor(key: key, ascending: ascending)]
+            request.fetchLimit = limit
+            return try library.context.fetch(request).map { row in
+                ["title", "most"].compactMap { row[$0].map { "\($0)" } }.joined(separator: " ")
+            }
+        }
+        #expect(try groups(["title", most], by: "title") == ["1", "a", "b 4", "c 3"])
+        #expect(try groups(["title", most], by: "title", ascending: false) == ["c 3", "b 4", "a", "1"])
+        #expect(try groups(["title", most], by: "title", limit: 1) == ["1"])
+        #expect(try groups(["title", most], by: "most") == ["a", "1", "c 3", "b 4"])
+        #expect(try groups(["title", most], by: "most", ascending: false, limit: 3) == ["b 4", "c 3", "1"])
+        // By a column that is not shown.
+        #expect(try groups([most], by: "title") == ["1", "", "4", "3"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func toOneKeyPathsOrderByTheDestination(kind: StoreKind) throws {  // 205
         let library = try Library(kind)
         let context = library.context
