@@ -18,6 +18,9 @@ struct MemoryDictionaries {
         let groupFunction: RowAggregate.Function?
         /// The type to convert the value to; nil for no conversion.
         var kind: ValueKind?
+
+        /// Whether it is a property of the rows, under its own name and unconverted.
+        var isProperty: Bool { kind == nil && expression.keyPathFromEvaluatedObject == name }
     }
 
     func run(over rows: [Snapshot]) throws -> [[String: Any]] {
@@ -27,9 +30,13 @@ struct MemoryDictionaries {
         if isGrouped {
             return MemoryFetch.cut(try groupResults(groups(of: rows, by: groupColumns), shown, groupColumns), plan)
         }
-        var results = MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(rows).map {
-            dictionary(of: [$0], shown)
+        let computed = shown.filter { !$0.isProperty }.map { column in
+            (column.name, { (row: Snapshot) in value(of: column, in: [row]) })
         }
+        let sort = MemorySort(
+            plan.sortDescriptors, tables: tables, store: store,
+            computed: Dictionary(computed) { first, _ in first })
+        var results = sort.sorted(rows).map { dictionary(of: [$0], shown) }
         if columns.isDistinct { results = results.distinct { key(of: $0, shown) } }
         return MemoryFetch.cut(results, plan)
     }
@@ -144,18 +151,20 @@ struct MemoryDictionaries {
 
     private func dictionary(of group: [Snapshot], _ shown: [Column]) -> [String: Any] {
         var result: [String: Any] = [:]
-        for column in shown {
-            if let aggregate = column.aggregate {
-                result[column.name] = published(value(aggregate.function, aggregate.argument, of: group), column.kind)
-            } else if let function = column.groupFunction, group.count > 1 {
-                result[column.name] = published(value(function, column.expression, of: group), column.kind)
-            } else if let row = group.first {
-                let view = RowView(row: row, tables: tables, store: store)
-                result[column.name] = published(
-                    column.expression.expressionValue(with: view, context: nil), column.kind)
-            }
-        }
+        for column in shown { result[column.name] = value(of: column, in: group) }
         return result
+    }
+
+    private func value(of column: Column, in group: [Snapshot]) -> Any? {
+        if let aggregate = column.aggregate {
+            return published(value(aggregate.function, aggregate.argument, of: group), column.kind)
+        }
+        if let function = column.groupFunction, group.count > 1 {
+            return published(value(function, column.expression, of: group), column.kind)
+        }
+        guard let row = group.first else { return nil }
+        let view = RowView(row: row, tables: tables, store: store)
+        return published(column.expression.expressionValue(with: view, context: nil), column.kind)
     }
 
     /// Applies a function to the values of an expression in rows.

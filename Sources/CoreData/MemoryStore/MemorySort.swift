@@ -5,11 +5,17 @@ struct MemorySort {
     private let descriptors: [NSSortDescriptor]
     private let tables: MemoryTables
     private let store: NSPersistentStore
+    /// The values that some keys name in place of properties.
+    private let computed: [String: (Snapshot) -> Any?]
 
-    init(_ descriptors: [NSSortDescriptor], tables: MemoryTables, store: NSPersistentStore) {
+    init(
+        _ descriptors: [NSSortDescriptor], tables: MemoryTables, store: NSPersistentStore,
+        computed: [String: (Snapshot) -> Any?] = [:]
+    ) {
         self.descriptors = descriptors
         self.tables = tables
         self.store = store
+        self.computed = computed
     }
 
     /// The values of one criterion, by position of the row. nil comes before every value.
@@ -81,6 +87,7 @@ struct MemorySort {
     }
 
     private func column(for descriptor: NSSortDescriptor, of rows: [Snapshot]) -> Column {
+        if let value = descriptor.key.flatMap({ computed[$0] }) { return .values(rows.map(value), descriptor) }
         let isPlain = type(of: descriptor) == NSSortDescriptor.self
         if isPlain, descriptor.selector == nil {
             // The comparator closure receives the values that objects would return.

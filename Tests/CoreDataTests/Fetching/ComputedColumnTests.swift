@@ -133,6 +133,44 @@ struct ComputedColumnTests {
         }
     }
 
+    // MARK: Order
+
+    @Test(
+        "204: rows are sorted by a computed column, in one store and in several",
+        arguments: StoreKind.allCases.map { [$0] } + severalKinds)
+    func rowsAreSortedByAComputedColumn(kinds: [StoreKind]) throws {
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        let stores = try coordinator.addStores(kinds, in: folder)
+        let context = coordinator.newContext()
+        for (number, pages) in [3, nil, 1, 5, 2, 3].enumerated() {
+            let book = context.book("\(number)", pages: Int32(pages ?? 0), rating: Double(number))
+            if pages == nil { book.setValue(nil, forKey: "pages") }
+            context.assign(book, to: stores[number % stores.count])
+        }
+        try context.save()
+        let request = request(["title", column("minus", "pages * -1", .integer64AttributeType)])
+        func titles(_ keys: String...) throws -> String {
+            request.sortDescriptors = keys.map { key in
+                NSSortDescriptor(key: String(key.drop { $0 == "-" }), ascending: !key.hasPrefix("-"))
+            }
+            return try context.fetch(request).compactMap { $0["title"] as? String }.joined()
+        }
+        #expect(try titles("minus", "title") == "130542")
+        #expect(try titles("-minus", "-title") == "245031")
+        #expect(try titles("minus", "-title") == "135042")
+        (request.fetchOffset, request.fetchLimit) = (1, 3)
+        #expect(try titles("minus", "title") == "305")
+        (request.fetchOffset, request.fetchLimit) = (0, 0)
+        // A column that has the name of a property, which stays in its place.
+        request.propertiesToFetch = ["title", column("rating", "pages * -1", .integer64AttributeType)]
+        #expect(try titles("rating", "title") == "130542")
+        request.propertiesToFetch = [column("minus", "pages * -1", .integer64AttributeType)]
+        request.returnsDistinctResults = true
+        request.sortDescriptors = [NSSortDescriptor(key: "minus", ascending: true)]
+        #expect(try context.fetch(request).map { $0["minus"] as? Int } == [nil, -5, -3, -2, -1])
+    }
+
     // MARK: Values
 
     @Test(arguments: StoreKind.allCases) func aRelationshipIsAnObjectID(kind: StoreKind) throws {

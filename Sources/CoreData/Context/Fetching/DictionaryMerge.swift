@@ -51,7 +51,6 @@ struct DictionaryMerge {
         if let condition = columns.having { having = try rewrite(condition, asking: &parts) }
         try addOrder(to: &parts)
         if isGrouped {
-            asked.sortDescriptors = []
             asked.limit = 0
         } else {
             // Rows that differ in a sort value must be sorted before duplicates are removed.
@@ -161,6 +160,7 @@ struct DictionaryMerge {
     }
 
     private mutating func addOrder(to parts: inout StoreFetch.DictionaryColumns) throws {
+        asked.sortDescriptors = []
         for descriptor in fetch.sortDescriptors {
             guard let key = descriptor.key else { throw refusal("it is sorted by a descriptor without a key") }
             let source: GroupValue
@@ -172,6 +172,10 @@ struct DictionaryMerge {
                 source = .first(Self.ask(key, in: &parts))
             }
             descriptors.append(descriptor.looking(at: look(at: source)))
+            // A store knows a computed column by the name under which it returns it.
+            if !isGrouped, case .first(let part) = source {
+                asked.sortDescriptors.append(descriptor.looking(at: part))
+            }
         }
     }
 
