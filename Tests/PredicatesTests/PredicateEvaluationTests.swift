@@ -156,6 +156,9 @@ struct PredicateEvaluationTests {
         #expect(NSPredicate(format: "SELF == %@", UInt64.max).evaluate(with: UInt64.max))
         #expect(!NSPredicate(format: "SELF == %@", UInt64.max).evaluate(with: Double(UInt64.max)))
         #expect(!NSPredicate(format: "SELF == %@", Double.nan).evaluate(with: Double.nan))
+        #expect(!NSPredicate(format: "SELF == %@", Decimal.nan).evaluate(with: Decimal.nan))
+        #expect(!NSPredicate(format: "SELF > %@", Decimal.nan).evaluate(with: 5))
+        #expect(NSPredicate(format: "SELF > %@", Decimal.nan) == NSPredicate(format: "SELF > %@", Decimal.nan))
     }
 
     @Test func foundationAndSwiftValuesAreEqual() {

@@ -142,7 +142,6 @@ extension PostgreSQLDialect {
         if case .string(let text) = value, text.utf8.contains(0) {
             throw SQLRefusal(reason: "a text with U+0000 cannot be bound, and is in no text of the store")
         }
-        if value.isNotANumber { return (.null, kind) }
         if case .data(let data) = value, other?.kind == .json {
             guard (try? WireValue.json(data)) != nil else {
                 throw SQLRefusal(reason: "bytes that are no JSON cannot be compared with JSON")
@@ -199,8 +198,6 @@ extension PostgreSQLDialect {
 
     func compare(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
         guard let symbol = operation.symbol else { return nil }
-        // NaN equals no number and has no order.
-        if left.isNotANumber || right.isNotANumber { return SQLText("FALSE") }
         func cast(_ text: SQLText, _ type: String) -> SQLText { "CAST(" + text + " AS \(type))" }
         switch (form(left), form(right)) {
         case (.other, _), (_, .other): return nil
@@ -376,8 +373,4 @@ extension PostgreSQLDialect {
 extension PostgreSQLDialect.Form {
     var isWhole: Bool { self == .integer || self == .boolean }
     fileprivate var isTime: Bool { self == .date || self == .seconds }
-}
-
-extension SQLTerm {
-    fileprivate var isNotANumber: Bool { !isNull && constant?.value.isNull == true }
 }

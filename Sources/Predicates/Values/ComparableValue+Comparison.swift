@@ -204,11 +204,8 @@ extension ComparisonResult {
 enum ConstantEquality {
     static func equal(_ mine: Any?, _ theirs: Any?) -> Bool {
         if let mine = mine as? CollectionIndex { return mine == theirs as? CollectionIndex }
-        if case .double(let left) = ComparableValue(mine), case .double(let right) = ComparableValue(theirs),
-            left.isNaN, right.isNaN
-        {
-            return true
-        }
-        return ComparableValue(mine).isEqual(to: ComparableValue(theirs))
+        let (left, right) = (ComparableValue(mine), ComparableValue(theirs))
+        if left.doubleValue?.isNaN == true, right.doubleValue?.isNaN == true { return true }
+        return left.isEqual(to: right)
     }
 }

@@ -117,13 +117,13 @@ package enum ComparableValue {
         }
     }
 
-    /// The number, when the value is one that a decimal can hold.
+    /// The number, when the value is one that a decimal can hold. NaN is none.
     var decimalValue: Decimal? {
         switch self {
         case .integer(let number): Decimal(number)
         case .double(let number):
             Int64(exactly: number).map { Decimal($0) } ?? (number.isFinite ? Decimal(string: "\(number)") : nil)
-        case .decimal(let number): number
+        case .decimal(let number): number.isNaN ? nil : number
         default: nil
         }
     }

@@ -62,6 +62,55 @@ import Testing
         try check("whole < %@", [number], "abce")
     }
 
+    @Test(arguments: [NSNumber(value: Double.nan), NSDecimalNumber.notANumber])
+    func notANumberEqualsNothingAndHasNoOrder(number: NSNumber) throws {
+        for attribute in ["double", "whole", "name"] {
+            for comparison in ["==", "<", "<=", ">", ">="] {
+                try check("\(attribute) \(comparison) %@", [number], "")
+                try check("NOT \(attribute) \(comparison) %@", [number], "abcde")
+                try check("%@ \(comparison) \(attribute)", [number], "")
+            }
+            try check("\(attribute) != %@", [number], "abcde")
+            try check("NOT \(attribute) != %@", [number], "")
+            try check("\(attribute) IN {%@}", [number], "")
+            try check("NOT \(attribute) IN {%@}", [number], "abcde")
+        }
+        try check("whole IN {%@, 1}", [number], "a")
+        try check("whole BETWEEN {%@, 1}", [number], "")
+        try check("NOT whole BETWEEN {0, %@}", [number], "abcde")
+        // Statements of the same shape are used again.
+        try check("double != %@", [1.5], "acde")
+        try check("double != %@", [number], "abcde")
+        try check("double != %@", [1.5], "acde")
+    }
+
+    /// A decimal and the items whose whole number is equal to it, less and greater.
+    private static let decimals: [(text: String, equal: String, less: String, greater: String)] = [
+        ("1", "a", "c", "be"), ("1.5", "", "ac", "be"), ("0.99999999999999999999999", "", "c", "abe"),
+        ("9223372036854775806", "e", "ac", "b"), ("9223372036854775806.5", "", "ace", "b"),
+        ("9223372036854775808", "", "abce", ""), ("-9223372036854775808", "c", "", "abe"),
+        ("-9223372036854775808.5", "", "", "abce"), ("-9223372036854775809", "", "", "abce"), ("1e30", "", "abce", ""),
+    ]
+
+    /// Also by a statement that was made for a decimal of another form.
+    @Test func aDecimalHasItsPlaceAmongWholeNumbers() throws {
+        for (text, equal, less, greater) in Self.decimals + Self.decimals.reversed() {
+            let number = NSDecimalNumber(string: text)
+            func others(_ names: String) -> String { String("abcde".filter { !names.contains($0) }) }
+            try check("whole == %@", [number], equal)
+            try check("whole != %@", [number], others(equal))
+            try check("whole < %@", [number], less)
+            try check("whole <= %@", [number], String((less + equal).sorted()))
+            try check("whole > %@", [number], greater)
+            try check("whole >= %@", [number], String((greater + equal).sorted()))
+            try check("%@ < whole", [number], greater)
+            try check("whole BETWEEN {%@, %@}", [number, number], equal)
+            try check("whole BETWEEN {%@, 1e30}", [number], String((greater + equal).sorted()))
+            try check("whole IN {%@}", [number], equal)
+            try check("NOT whole IN {%@}", [number], others(equal))
+        }
+    }
+
     /// A sum that 64 bits do not hold has no bits.
     @Test func operatorsOnBitsTakeNoSumThatOverflowed() throws {
         try check("(whole + 1) & 3 == 2", "a")

@@ -154,6 +154,8 @@ extension SQLGenerator {
     }
 
     private func meeting(of left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws -> Meeting {
+        // NaN equals no value and has no order.
+        if left.isNotANumber || right.isNotANumber { return .none }
         switch (left.valueClass, right.valueClass) {
         case (.unknown, _), (_, .unknown): return .same
         case (.object, .object):
@@ -373,9 +375,9 @@ extension SQLValueClass {
     /// Returns the class of three values that SQL can order as they are; nil when it cannot.
     fileprivate static func ordered(_ value: SQLTerm, _ low: SQLTerm, _ high: SQLTerm) -> SQLValueClass? {
         let own = value.valueClass
-        guard low.valueClass == own, high.valueClass == own, !value.isNull, !low.isNull, !high.isNull else {
-            return nil
-        }
+        guard low.valueClass == own, high.valueClass == own,
+            ![value, low, high].contains(where: { $0.isNull || $0.isNotANumber })
+        else { return nil }
         switch own {
         case .number, .date, .text, .id, .data, .json: return own
         case .object, .entity, .archived, .unknown: return nil

@@ -227,7 +227,7 @@ extension SQLGenerator {
         let isNull = value.isNull && kind == nil
         return SQLTerm(
             text: isOfManyConstants ? dialect.singleConstant(text) : text, kind: kind, constant: argument,
-            isNull: isNull, canBeNull: isNull,
+            isNull: isNull, canBeNull: isNull, exact: isUnlikeDoubles(value, other) ? text : nil,
             rowEntity: (expression.constantValue as? any RowIdentity)?.rowReference(in: store).map {
                 .one($0.layoutIndex)
             },
@@ -238,7 +238,7 @@ extension SQLGenerator {
     /// form.
     func constant(_ value: Any?, like other: SQLTerm?, _ context: RequestPart) throws -> (StoredValue, ValueKind?) {
         let (plain, kind) = try plainConstant(value, like: other, context)
-        if plain.isNull { return (plain, kind) }
+        if plain.isNull || plain.isNotANumber { return (.null, kind) }
         return try said(context) { () throws(SQLRefusal) in try dialect.constant(plain, kind, like: other) }
     }
 
@@ -265,7 +265,6 @@ extension SQLGenerator {
             }
         }
         if let entity = value as? NSEntityDescription { return (.integer(number(of: entity)), nil) }
-        let isForDecimals = dialect.bindsDecimals || other?.kind == .decimal && other?.isColumn == true
         switch value {
         case let string as String: return text(string, like: other)
         case let string as Substring: return text(String(string), like: other)
@@ -275,8 +274,8 @@ extension SQLGenerator {
         case let data as Data: return (.data(data), .data)
         case let url as URL: return (.string(url.absoluteString), .uri)
         case let bool as Bool where type(of: value) == Bool.self: return (.integer(bool ? 1 : 0), .boolean)
-        case let decimal as Decimal: return (number(decimal, isForDecimals), .decimal)
-        case let decimal as NSDecimalNumber: return (number(decimal.decimalValue, isForDecimals), .decimal)
+        case let decimal as Decimal: return number(decimal, like: other)
+        case let decimal as NSDecimalNumber: return number(decimal.decimalValue, like: other)
         case let integer as any BinaryInteger:
             return Int64(exactly: integer).map { (.integer($0), .int64) } ?? (.double(Double(integer)), .double)
         case let double as Double where type(of: value) == Double.self: return (.double(double), .double)
@@ -321,10 +320,28 @@ extension SQLGenerator {
         return (.string(string), .string)
     }
 
-    private func number(_ decimal: Decimal, _ forDecimalColumn: Bool) -> StoredValue {
-        if forDecimalColumn { return .decimal(decimal) }
+    /// Returns a decimal in the form in which it is bound, and its kind in that form.
+    private func number(_ decimal: Decimal, like other: SQLTerm?) -> (StoredValue, ValueKind) {
+        if takesDecimals(other) { return (.decimal(decimal), .decimal) }
         let text = "\(decimal)"
-        return Int64(text).map(StoredValue.integer) ?? .double(Double(text) ?? .nan)
+        let isBesideInteger = other?.kind?.isInteger == true
+        if let integer = Int64(text) { return (.integer(integer), isBesideInteger ? .int64 : .decimal) }
+        let double = Double(text) ?? .nan
+        guard isBesideInteger else { return (.double(double), .decimal) }
+        // A nearest double that is whole is another number: the decimal has a fraction or exceeds 64
+        // bits. Any other double lies between the same two integers as the decimal.
+        return double == double.rounded() ? (.decimal(decimal), .decimal) : (.double(double), .double)
+    }
+
+    /// Whether a constant beside a term is bound with all digits of a decimal.
+    private func takesDecimals(_ other: SQLTerm?) -> Bool {
+        dialect.bindsDecimals || other?.kind == .decimal && other?.isColumn == true
+    }
+
+    /// Whether a constant is a decimal that integers cannot be compared with as a double.
+    private func isUnlikeDoubles(_ value: StoredValue, _ other: SQLTerm?) -> Bool {
+        guard case .decimal = value else { return false }
+        return !takesDecimals(other)
     }
 
     // MARK: Sorting

@@ -36,6 +36,9 @@ package struct SQLTerm {
     /// Whether it is a bound value.
     package var isConstant: Bool { constant != nil }
 
+    /// Whether it is the constant NaN, which is bound as nil but is no nil.
+    var isNotANumber: Bool { !isNull && constant?.value.isNull == true }
+
     /// The class of values by which the term is compared.
     var valueClass: SQLValueClass {
         if isEntity { return .entity }
