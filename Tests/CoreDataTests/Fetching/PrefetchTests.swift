@@ -97,6 +97,23 @@ final class PrefetchLabel: NSManagedObject {
         }
     }
 
+    /// Two labels lead to each shelf.
+    @Test func anOwnerThatSeveralObjectsLeadToGetsEachMemberOnce() throws {  // 109
+        let stack = try Self.stack()
+        try Self.fill(stack.context)
+        let request = NSFetchRequest<PrefetchLabel>(entityName: "PrefetchLabel")
+        request.relationshipKeyPathsForPrefetching = ["shelves.row"]
+        let labels = try stack.newContext().fetch(request)
+        #expect(labels.count == 8)
+        for shelf in labels.flatMap(\.shelves) {
+            let number = Int(shelf.number)
+            #expect(!shelf.hasFault(forRelationshipNamed: "row"))
+            #expect(
+                shelf.row.array.compactMap { ($0 as? PrefetchBox).map { Int($0.number) } }
+                    == (number * 5..<number * 5 + 5).reversed())
+        }
+    }
+
     /// Boxes of shelves that were not fetched are not loaded.
     @Test func otherOwnersMembersAreLeftAlone() throws {
         let stack = try Self.stack()

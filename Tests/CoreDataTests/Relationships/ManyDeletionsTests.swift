@@ -114,4 +114,26 @@ struct ManyDeletionsTests {
         #expect(try atOnce.content() == oneByOne.content())
         #expect(try atOnce.content().count < 83)
     }
+
+    /// Each attempt to save, and a member that comes back, applies the delete rule again.
+    @Test(arguments: StoreKind.allCases) func aRefusedDeletionLeavesEachMemberOnce(_ kind: StoreKind) throws {
+        let shelf = NSEntityDescription("Shelf", class: "NSManagedObject", [.init("number", .integer64AttributeType)])
+        let book = NSEntityDescription("Book", class: "NSManagedObject", [.init("number", .integer64AttributeType)])
+        relate(shelf, "books", toMany: true, ordered: true, deleteRule: .denyDeleteRule, book, inverse: "shelf")
+        let stack = try TestStack([shelf, book], kind: kind)
+        let context = stack.context
+        let full = NSManagedObject(entity: stack.entity("Shelf"), insertInto: context)
+        let only = NSManagedObject(entity: stack.entity("Book"), insertInto: context)
+        only.setValue(full, forKey: "shelf")
+        try context.save()
+        context.refreshAllObjects()
+        context.delete(full)
+        only.setValue(nil, forKey: "shelf")
+        context.refresh(only, mergeChanges: false)
+        let error = #expect(throws: CocoaError.self) { try context.save() }
+        #expect(error?.code == .validationRelationshipDeniedDelete)
+        #expect(RelationshipEnds.destinations(of: full, "books") == [only])
+        context.rollback()
+        #expect(RelationshipEnds.destinations(of: full, "books") == [only])
+    }
 }

@@ -183,7 +183,6 @@ private struct DeletionReach {
         guard waiting.count > height + 1 else { return }
         var level = waiting[height...].filter {
             $0.flags.contains(.deleted) && $0.flags.isDisjoint(with: [.propagated, .inaccessible])
-                && !known.contains(ObjectIdentifier($0))
         }
         height = waiting.count
         do {
@@ -196,8 +195,9 @@ private struct DeletionReach {
     /// - Returns: The objects that the given objects delete.
     private mutating func load(_ level: [NSManagedObject]) throws -> [NSManagedObject] {
         var next: [NSManagedObject] = []
-        for object in level { known.insert(ObjectIdentifier(object)) }
-        let stored = level.filter {
+        // An object may wait several times, and several objects may delete it.
+        let new = level.filter { known.insert(ObjectIdentifier($0)).inserted }
+        let stored = new.filter {
             $0.storeNumber >= 0 && !$0.flags.contains(.inserted) && !$0.layout.relationshipSlots.isEmpty
         }
         for group in Dictionary(grouping: stored, by: { Int($0.storeNumber) << 32 | $0.layout.index }).values
@@ -212,7 +212,7 @@ private struct DeletionReach {
                 for object in group { next += object.destinations(through: slot) }
             }
         }
-        return next.filter { !known.contains(ObjectIdentifier($0)) && !$0.isDeleted }
+        return next.filter { !$0.isDeleted }
     }
 
     private mutating func loadRows(of group: [NSManagedObject]) throws {

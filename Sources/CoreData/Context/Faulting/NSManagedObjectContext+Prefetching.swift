@@ -2,6 +2,9 @@
 
 extension NSManagedObjectContext {
     /// Loads the relationships of a key path for many objects, one fetch for each step.
+    ///
+    /// - Parameter objects: Each of them once: a store may return the members of an owner as often
+    ///   as it is asked for them.
     func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {
         guard let name = path.first else { return }
         var destinations: [NSManagedObject] = []
@@ -25,7 +28,10 @@ extension NSManagedObjectContext {
                 if path.count > 1 { for list in members { destinations += list } }
             }
         }
-        if path.count > 1, !destinations.isEmpty { try prefetch(path.dropFirst(), of: destinations) }
+        if path.count == 1 || destinations.isEmpty { return }
+        // Several objects may lead to one.
+        var known: Set<ObjectIdentifier> = []
+        try prefetch(path.dropFirst(), of: destinations.filter { known.insert(ObjectIdentifier($0)).inserted })
     }
 
     /// Gives many objects the members of a relationship that were fetched for all of them at once.
