@@ -13,14 +13,16 @@ extension ConflictResolution {
             + inserts.filter { $0.flags.contains(.updated) }
         let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
         guard let existing = violation.existing else {
-            // All objects are in this context: the first one stays.
-            let first = updatedObjects.first ?? insertedObjects.first
-            for object in insertedObjects.dropFirst(updatedObjects.isEmpty ? 1 : 0) {
+            // All objects are in this context. The one whose row has the values stays, since the
+            // others could not be saved without it; if none has, the first one.
+            let holder = updatedObjects.first { hasStored(violation, $0) }
+            let first = holder ?? updatedObjects.first ?? insertedObjects.first
+            for object in insertedObjects where object !== first {
                 let stays = type == .rollbackMergePolicyType ? nil : first
                 if let stays { moveRelationships(of: object, to: stays, replacing: false) }
                 context.discard(object, inFavourOf: stays)
             }
-            for object in updatedObjects.dropFirst() { withdraw(object, type) }
+            for object in updatedObjects where object !== first { withdraw(object, type) }
             context.processPendingChanges()
             return
         }
@@ -42,6 +44,14 @@ extension ConflictResolution {
             }
         }
         context.processPendingChanges()
+    }
+
+    /// Whether the committed row of an object has the values of a conflict.
+    private func hasStored(_ violation: SaveConflicts.ConstraintViolation, _ object: NSManagedObject) -> Bool {
+        guard let row = object.committedRow.map(Snapshot.init(retaining:)) else { return false }
+        return zip(violation.constraint, violation.values).allSatisfy { name, value in
+            object.layout.slotByPath[name].map { row.value($0) == value } ?? false
+        }
     }
 
     /// Resolves a conflict in favor of a new object over the row that has its unique values.

@@ -120,6 +120,10 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 
     /// Resolves violations of uniqueness constraints.
     ///
+    /// Where a conflict has no `databaseObject`, all policies but the error policy keep one of its
+    /// objects: the changed object whose row has the values already, or else the first one. The
+    /// other changed objects lose their changes, and new ones give way to it.
+    ///
     /// ```swift
     /// override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
     ///     if list.contains(where: { $0.constraint == ["code"] }) {
