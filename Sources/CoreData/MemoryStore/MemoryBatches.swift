@@ -98,14 +98,15 @@ private struct MemoryInsertion {
         case .refuse:
             throw failure(constraint, unique, place)
         case .updateGivenValues, .replaceValues:
-            let source = insertion.rule == .replaceValues ? complete : given
-            func isWritten(_ slot: Int) -> Bool { insertion.updatedSlots?.contains(slot) ?? source.has(slot) }
+            func isWritten(_ slot: Int) -> Bool {
+                complete.has(slot) && insertion.replaces(slot, isGiven: given.has(slot))
+            }
             switch place {
             case .foreign: throw failure(constraint, unique, place)
             case .new(let index):
                 let values = new[index].values
                 let former = uniqueValues { values[$0] }
-                for slot in 0..<layout.storedCount where isWritten(slot) { values[slot] = source[slot] }
+                for slot in 0..<layout.storedCount where isWritten(slot) { values[slot] = complete[slot] }
                 new[index].version += 1
                 note(place, insteadOf: former, uniqueValues { values[$0] })
             case .existing(let reference):
@@ -118,7 +119,7 @@ private struct MemoryInsertion {
                 }
                 let former = uniqueValues(value)
                 for slot in 0..<layout.storedCount where isWritten(slot) {
-                    values[owner.slot(slot, ofAncestor: layout.index)] = source[slot]
+                    values[owner.slot(slot, ofAncestor: layout.index)] = complete[slot]
                 }
                 if changed.updateValue(values, forKey: reference) == nil { changedOrder.append(reference) }
                 note(place, insteadOf: former, uniqueValues(value))

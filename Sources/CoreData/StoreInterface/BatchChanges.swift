@@ -19,7 +19,7 @@ package struct RowInsertion {
         case refuse
         /// The other row gets the given values.
         case updateGivenValues
-        /// The other row gets all values, also those that were not given.
+        /// The other row gets all values, also those of attributes that were not given.
         case replaceValues
         /// The other row stays as it is.
         case keepExisting
@@ -47,6 +47,18 @@ package struct RowInsertion {
 }
 
 extension RowInsertion {
+    /// Whether existing rows with the same unique values are changed.
+    package var changesRows: Bool { rule == .updateGivenValues || rule == .replaceValues }
+
+    /// Whether an existing row gets a new row's value of a slot.
+    ///
+    /// It keeps a destination unless another one, or nil, is given: the relationship's other end
+    /// may stand in a row of its own, which the insertion does not write.
+    package func replaces(_ slot: Int, isGiven: Bool) -> Bool {
+        if !isGiven, layout.slots[slot].kind == .toOne { return false }
+        return updatedSlots?.contains(slot) ?? (isGiven || rule == .replaceValues)
+    }
+
     /// Returns the values of all rows, read from `nextRow`.
     func allRows() throws -> [RowValues] {
         var rows: [RowValues] = []

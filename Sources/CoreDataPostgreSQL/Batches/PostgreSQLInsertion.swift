@@ -68,7 +68,7 @@ final class PostgreSQLInsertion {
     private func collect() throws {
         let defaults = try layout.storedDefaults()
         let values = RowValues.make(slotCount: layout.slots.count)
-        let keepsMasks = !uniques.isEmpty && insertion.rule == .updateGivenValues && insertion.updatedSlots == nil
+        let keepsMasks = !uniques.isEmpty && insertion.changesRows
         while try insertion.nextRow(values) {
             if keepsMasks { masks.append(values.mask) }
             do { try insertion.required?.requireAll(in: values) } catch { refusals[count] = error }
@@ -99,8 +99,7 @@ final class PostgreSQLInsertion {
 
     /// Whether an existing row gets a new value in a slot.
     func replaces(_ slot: Int, by index: Int) -> Bool {
-        if let slots = insertion.updatedSlots { return slots.contains(slot) }
-        return insertion.rule == .replaceValues || masks[index].contains(slot)
+        insertion.replaces(slot, isGiven: masks[index].contains(slot))
     }
 
     func value(_ slot: Int, of index: Int) -> StoredValue { Snapshot(retaining: writer.inserted[index]).value(slot) }
@@ -231,9 +230,7 @@ final class PostgreSQLInsertion {
     private func rows(of owners: [[Int: PostgreSQLInsertionPlan.Owner]], _ batch: PostgreSQLBatch) throws -> [Int64:
         Snapshot]
     {
-        guard insertion.rule == .updateGivenValues, uniques.contains(where: { $0.targets.count > 1 }) else {
-            return [:]
-        }
+        guard insertion.changesRows, uniques.contains(where: { $0.targets.count > 1 }) else { return [:] }
         let keys = Set(owners.flatMap { $0.values.map(\.key) }).sorted()
         let select = backend.selectPlan(entity, includesSubentities: false)
         var found: [Int64: Snapshot] = [:]

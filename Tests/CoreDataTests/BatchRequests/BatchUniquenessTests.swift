@@ -47,6 +47,46 @@ struct BatchUniquenessTests {
         #expect(try stack.values("price", of: "Item", by: "sku").first == "nil")
     }
 
+    /// The certificate's end stands in a row of its own, which the insertion does not write.
+    @Test(arguments: StoreKind.allCases) func withTheOverwritePolicyRelationshipsThatAreNotGivenStay(kind: StoreKind)
+        throws
+    {
+        let stack = try Warehouse.stack(kind)
+        _ = try execute(.overwrite, stack, [["sku": "a", "name": "Mallet"]])
+        try expectCertificate(stack)
+        #expect(try stack.values("category.title", of: "Item", by: "sku").first == "Tools")
+        _ = try execute(.overwrite, stack, [["sku": "a", "name": "Mallet", "category": NSNull()]])
+        try expectCertificate(stack)
+        #expect(try stack.values("category.title", of: "Item", by: "sku").first == "nil")
+    }
+
+    @Test(arguments: StoreKind.allCases) func aRelationshipThatNoObjectHasStaysWhereItIsAmongTheUpdated(
+        kind: StoreKind
+    ) throws {
+        let stack = try Warehouse.stack(kind)
+        let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Item"])
+        var skus = ["a"]
+        let counts = try stack.context.insertRows(of: "Item", updatingBy: ["sku"], ["name", "certificate"]) {
+            guard let sku = skus.popLast() else { return nil }
+            let object = NSManagedObject(entity: entity, insertInto: nil)
+            object.setValuesForKeys(["sku": sku, "name": "Mallet"])
+            return object
+        }
+        #expect(counts.updated == 1)
+        #expect(try stack.values("name", of: "Item", by: "sku").first == "Mallet")
+        try expectCertificate(stack)
+    }
+
+    private func expectCertificate(_ stack: BatchStack) throws {
+        let context = stack.newContext()
+        let item = try context.existingObject(with: stack.objectIDs(of: "Item", by: "sku")[0])
+        #expect(item.value(forKey: "certificate") != nil)
+        #expect(try RelationshipEnds.problems(in: context) == [])
+        if stack.store.type == NSSQLiteStoreType {
+            #expect(try RelationshipEnds.problems(in: stack.file, of: stack.coordinator.managedObjectModel) == [])
+        }
+    }
+
     @Test(
         arguments: StoreKind.allCases,
         [NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType])

@@ -31,9 +31,10 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 ///
 /// Where a uniqueness constraint is violated, the context's merge policy decides. The error policy
 /// refuses the request. With `NSMergeByPropertyObjectTrumpMergePolicy` the existing row gets the
-/// given values, with `NSOverwriteMergePolicy` all values. The other two policies leave it as it
-/// is. The existing row may be of a subentity. If it is of any other entity of the hierarchy, the
-/// object-trump and overwrite policies refuse the request with code 133021.
+/// given values, with `NSOverwriteMergePolicy` all values, but keeps the destinations of
+/// relationships that are not given. The other two policies leave it as it is. The existing row may
+/// be of a subentity. If it is of any other entity of the hierarchy, the object-trump and overwrite
+/// policies refuse the request with code 133021.
 ///
 /// Unlike on a Mac, stores in memory can be used too.
 ///

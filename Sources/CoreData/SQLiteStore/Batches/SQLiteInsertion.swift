@@ -35,8 +35,6 @@ final class SQLiteInsertion {
     private let replacesFiles: Bool
     private let isConstrained: Bool
     private let constraintColumns: [String]?
-    /// Whether the insertion updates an existing row with the same unique values.
-    private let changesRows: Bool
     /// Whether such an existing row may belong to a subentity.
     private let changesSubentities: Bool
     /// Whether the keys of updated rows are needed.
@@ -69,10 +67,9 @@ final class SQLiteInsertion {
             return columns
         }
         isConstrained = !batch.statements.constraints(of: entity).isEmpty
-        changesRows = insertion.rule == .updateGivenValues || insertion.rule == .replaceValues
         changesSubentities = batch.statements.changesSubentities(of: entity)
         writesFiles = targets.contains(where: \.isExternal)
-        replacesFiles = isConstrained && changesRows && writesFiles
+        replacesFiles = isConstrained && insertion.changesRows && writesFiles
         wantsKeys = insertion.wantsReferences || batch.tracksHistory
         let root = try batch.entity(layout.rootIndex)
         firstKey =
@@ -110,11 +107,8 @@ final class SQLiteInsertion {
             case _ where !isConstrained: .refuse
             case .refuse: .refuse
             case .keepExisting: .skip
-            case .replaceValues: .update({ _ in true }, by: constraintColumns)
-            case .updateGivenValues:
-                .update(
-                    { [updated = insertion.updatedSlots] in updated?.contains($0) ?? mask.contains($0) },
-                    by: constraintColumns)
+            case .updateGivenValues, .replaceValues:
+                .update({ [insertion] in insertion.replaces($0, isGiven: mask.contains($0)) }, by: constraintColumns)
             }
         var returnsKey = false
         if case .update = uniqueRow { returnsKey = wantsKeys }
@@ -154,9 +148,9 @@ final class SQLiteInsertion {
             try bind(
                 values.has(target.slot) ? values[target.slot] : defaults[target.slot], target, form.statement,
                 &parameter)
-            guard target.isExternal, replacesFiles, !updates(target.slot, values), let files = batch.files else {
-                continue
-            }
+            guard target.isExternal, replacesFiles, let files = batch.files,
+                !insertion.replaces(target.slot, isGiven: values.has(target.slot))
+            else { continue }
             unwanted += files.written[count...]
         }
         let written = try write(form, values)
@@ -167,11 +161,6 @@ final class SQLiteInsertion {
         }
         if written?.key == key { try insertion.required?.requireAll(in: values) }
         return written
-    }
-
-    /// Whether an existing row gets the new value of a slot.
-    private func updates(_ slot: Int, _ values: RowValues) -> Bool {
-        insertion.rule == .replaceValues || insertion.updatedSlots?.contains(slot) ?? values.has(slot)
     }
 
     /// Runs the bound statement.
@@ -204,7 +193,7 @@ final class SQLiteInsertion {
 
     /// Skips a row whose unique values another row has, if the insertion's rule allows it.
     private func skip(_ values: RowValues) throws -> RowReference? {
-        guard changesRows else { return nil }
+        guard insertion.changesRows else { return nil }
         let family = layout.familyIndexes
         if let failure = try uniquenessFailure(values, where: { $0.map { !family.contains($0.layoutIndex) } ?? true }) {
             throw failure
@@ -245,10 +234,7 @@ final class SQLiteInsertion {
         outcome.updatedCount += 1
         if insertion.wantsReferences { outcome.updated.append(written) }
         if batch.tracksHistory {
-            let isWhole = insertion.rule == .replaceValues
-            let slots = targets.map(\.slot).filter {
-                isWhole || insertion.updatedSlots?.contains($0) ?? given.contains($0)
-            }
+            let slots = targets.map(\.slot).filter { insertion.replaces($0, isGiven: given.contains($0)) }
             guard let changed = batch.backend.mapping.entities[written.layoutIndex] else { return }
             let columns = batch.columns(ofHistory: changed)
                 .changes(slots.map { changed.layout.slot($0, ofAncestor: layout.index) })
@@ -261,12 +247,8 @@ final class SQLiteInsertion {
         guard let existing = try uniquenessFailure(values)?.existing,
             layout.familyIndexes.contains(existing.layoutIndex)
         else { return [] }
-        switch insertion.rule {
-        case .replaceValues: return try batch.externalFileNames(entity, [existing.key])
-        default:
-            return try batch.externalFileNames(entity, [existing.key]) {
-                insertion.updatedSlots?.contains($0) ?? values.has($0)
-            }
+        return try batch.externalFileNames(entity, [existing.key]) {
+            insertion.replaces($0, isGiven: values.has($0))
         }
     }
 
