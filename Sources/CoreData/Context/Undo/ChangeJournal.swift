@@ -145,15 +145,17 @@ final class ChangeJournal {
         changes.reserveCapacity(objects.count)
         for object in objects {
             let former = object.pending?.former
-            let wasPresent = !object.flags.contains(.insertedInEvent) && former?.isDeleted != true
+            let isNew = object.flags.contains(.insertedInEvent)
+            let wasPresent = !isNew && former?.isDeleted != true
             let isPresent = !object.isDeleted
             if object.flags.contains(.discarded) {
                 // Inserted and deleted in one event: nothing happened.
                 if wasPresent { changes.append(change(of: object, former, wasPresent: true, isPresent: false)) }
                 continue
             }
-            // Deletions by another context or program are not undone here.
-            if object.flags.isDisjoint(with: [.deletedElsewhere, .inaccessible, .invalid]), wasPresent || isPresent {
+            // Deletions by another context or program are not undone here. An object that was deleted
+            // before has lost or gained the other ends of relationships that changed.
+            if object.flags.isDisjoint(with: [.deletedElsewhere, .inaccessible, .invalid]), !isNew || isPresent {
                 let change = change(of: object, former, wasPresent: wasPresent, isPresent: isPresent)
                 if !change.isEmpty { changes.append(change) }
             }
@@ -165,8 +167,8 @@ final class ChangeJournal {
         -> UndoneChange
     {
         var change = UndoneChange(object: object, wasPresent: wasPresent, isPresent: isPresent)
-        // A new object keeps its values when its insertion is undone.
-        guard wasPresent, let mask = object.pending?.eventMask else { return change }
+        // A new object keeps its values when its insertion is undone, as one that was undeleted does.
+        guard wasPresent || !isPresent, let mask = object.pending?.eventMask else { return change }
         let layout = object.layout
         mask.forEach(below: layout.slots.count) { index in
             let slot = layout.slots[index]
