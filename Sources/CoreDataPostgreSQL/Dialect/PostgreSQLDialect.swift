@@ -132,8 +132,6 @@ struct PostgreSQLDialect: SQLDialect {
         "INSERT INTO \(table) (\(columns)) " + source + " ON CONFLICT DO NOTHING"
     }
 
-    var skipsUniqueRow: String { "ON CONFLICT DO NOTHING" }
-
     // Only one constraint can be named. Rows that conflict with other rows by another constraint
     // are refused.
     func updatesUniqueRow(_ columns: [String], isOnly: Bool) -> String {

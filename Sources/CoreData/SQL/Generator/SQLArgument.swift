@@ -73,6 +73,10 @@ package final class SQLConstant {
         /// The beginning that texts have in decomposed and folded form if they begin with the
         /// constant in composed form.
         case stem
+        /// The least cell of a decimal column that is read as the constant.
+        case leastCell
+        /// The greatest such cell.
+        case greatestCell
     }
 
     let expression: NSExpression
@@ -98,6 +102,8 @@ package final class SQLConstant {
         case (.endOfPrefix, .string(let text)): SQLGenerator.upperBound(ofPrefix: text).map(StoredValue.string)
         case (.suffixLength, .string(let text)): text.isEmpty ? nil : .integer(-Int64(text.utf8.count))
         case (.stem, .string(let text)): stem(of: text).map(StoredValue.string)
+        case (.leastCell, _): DecimalText.cells(of: value).map { .double($0.lowerBound) } ?? value
+        case (.greatestCell, _): DecimalText.cells(of: value).map { .double($0.upperBound) } ?? value
         default: nil
         }
     }

@@ -153,9 +153,6 @@ package protocol SQLDialect: Sendable {
     ///
     /// - Parameter source: `VALUES (…)`, or a query.
     func insertIfMissing(into table: String, _ columns: String, _ source: SQLText) -> SQLText
-    /// The end of an INSERT that does nothing for a row that conflicts with another row's unique
-    /// values.
-    var skipsUniqueRow: String { get }
     /// Returns the part of an INSERT, before ` SET …`, that updates the row with the same unique
     /// values instead.
     ///

@@ -14,4 +14,35 @@ package enum DecimalText {
         if let rounded = Double(short), abs(rounded - number) <= 2 * number.ulp { return short }
         return "\(number)"
     }
+
+    /// Returns the least and the greatest cell that are read as a number. Nil for a number that a
+    /// cell of whole numbers may hold with more digits, for those near or beyond the ends of the
+    /// range of decimals, and for one with more digits than a cell is read with: it is compared as
+    /// it was written.
+    static func cells(of value: StoredValue) -> ClosedRange<Double>? {
+        switch value {
+        case .decimal(let decimal):
+            guard let nearest = Double(decimal.description), hasCells(nearest),
+                Decimal(string: text(of: nearest)) == decimal
+            else { return nil }
+            return cells(around: nearest)
+        case .integer(let integer): return cells(of: .decimal(Decimal(integer)))
+        case .double(let double):
+            return hasCells(double) && Double(text(of: double)) == double ? cells(around: double) : nil
+        default: return nil
+        }
+    }
+
+    private static func hasCells(_ number: Double) -> Bool {
+        let size = abs(number)
+        return size > 1e-100 && size < 1e100 && (size < 1e15 || number != number.rounded() || size > 0x1p63)
+    }
+
+    private static func cells(around number: Double) -> ClosedRange<Double> {
+        let text = text(of: number)
+        var (least, greatest) = (number, number)
+        while self.text(of: least.nextDown) == text { least = least.nextDown }
+        while self.text(of: greatest.nextUp) == text { greatest = greatest.nextUp }
+        return least...greatest
+    }
 }

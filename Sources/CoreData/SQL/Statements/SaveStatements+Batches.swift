@@ -23,7 +23,7 @@ extension SaveStatements {
         var sql = insert(entity)
         switch uniqueRow {
         case .refuse: break
-        case .skip: sql += " " + dialect.skipsUniqueRow
+        case .skip: sql += " ON CONFLICT DO NOTHING"
         case .update(let isGiven, let columns):
             sql +=
                 " " + dialect.updatesUniqueRow(columns ?? constraints(of: entity).first ?? [], isOnly: columns != nil)

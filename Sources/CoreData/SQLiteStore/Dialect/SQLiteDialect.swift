@@ -102,10 +102,34 @@ struct SQLiteDialect: SQLDialect {
     }
 
     func compare(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
-        if left.exact == nil && right.exact == nil { return nil }
+        if left.exact == nil && right.exact == nil {
+            if Self.isDecimalColumn(left) { return compareCells(left, operation, right) }
+            guard Self.isDecimalColumn(right), let mirrored = operation.mirrored else { return nil }
+            return compareCells(right, mirrored, left)
+        }
         return "\(SQLFunctionName.compareNumbers)(\(operation.rawValue), '\(Self.kinds(of: [left, right]))', "
             + left.mostExact + ", "
             + right.mostExact + ")"
+    }
+
+    private static func isDecimalColumn(_ term: SQLTerm) -> Bool { term.kind == .decimal && term.isColumn }
+
+    /// Compares a decimal column with a constant, which several cells may stand for: the programs
+    /// that wrote them rounded differently. Returns nil for anything but a constant number.
+    private func compareCells(
+        _ column: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ constant: SQLTerm
+    ) -> SQLText? {
+        guard constant.kind?.isNumber == true, let least = constant.derived(.leastCell),
+            let greatest = constant.derived(.greatestCell)
+        else { return nil }
+        switch operation {
+        case .equalTo: return "(" + column.text + " BETWEEN " + least + " AND " + greatest + ")"
+        case .lessThan: return column.text + " < " + least
+        case .lessThanOrEqualTo: return column.text + " <= " + greatest
+        case .greaterThan: return column.text + " > " + greatest
+        case .greaterThanOrEqualTo: return column.text + " >= " + least
+        default: return nil
+        }
     }
 
     func singleConstant(_ constant: SQLText) -> SQLText { "\(SQLFunctionName.value)(" + constant + ")" }
@@ -246,8 +270,6 @@ struct SQLiteDialect: SQLDialect {
     func insertIfMissing(into table: String, _ columns: String, _ source: SQLText) -> SQLText {
         "INSERT OR IGNORE INTO \(table) (\(columns)) " + source
     }
-
-    var skipsUniqueRow: String { "ON CONFLICT DO NOTHING" }
 
     // Without columns it applies to all constraints, also in stores that lack the index of one of
     // them.
