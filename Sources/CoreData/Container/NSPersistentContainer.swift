@@ -237,11 +237,6 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 /// The directory for the stores of a program that does not choose one.
 enum DefaultStoreDirectory {
     static func url(programName: String, environment: [String: String], home: URL) -> URL {
-        #if canImport(Darwin)
-            if let support = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first {
-                return support
-            }
-        #endif
         // The specification of base directories ignores a relative path.
         if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
             return URL(fileURLWithPath: data, isDirectory: true).appendingPathComponent(programName, isDirectory: true)

@@ -28,7 +28,6 @@ import Foundation
 open class UndoManager: NSObject {
     let undoStack = UndoStack()
     let redoStack = UndoStack()
-    private let events: any UndoEvents
     private var disabledCount = 0
     /// Whether the manager is waiting for the end of the present event.
     private var awaitsEndOfEvent = false
@@ -36,16 +35,7 @@ open class UndoManager: NSObject {
     private var eventIsOver = false
 
     /// A manager without actions.
-    public override init() {
-        events = MainQueueEvents()
-        super.init()
-    }
-
-    /// A manager that is notified of the end of events by another source.
-    init(events: any UndoEvents) {
-        self.events = events
-        super.init()
-    }
+    public override init() { super.init() }
 
     // MARK: Groups
 
@@ -334,7 +324,7 @@ open class UndoManager: NSObject {
     }
 
     func awaitEndOfEvent() {
-        if !awaitsEndOfEvent { awaitsEndOfEvent = events.afterEvent { [weak self] in self?.endEvent() } }
+        if !awaitsEndOfEvent { awaitsEndOfEvent = MainQueueEvents.afterEvent { [weak self] in self?.endEvent() } }
     }
 
     /// Handles the end of the present event.

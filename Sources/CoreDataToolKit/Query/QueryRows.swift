@@ -57,16 +57,14 @@ struct QueryRows: ResultRows {
             let ids = try objectIDs()
             for start in stride(from: 0, to: ids.count, by: chunkSize) {
                 let chunk = Array(ids[start..<min(start + chunkSize, ids.count)])
-                try autoreleased {
-                    let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-                    request.predicate = .isAmong(chunk)
-                    request.sortDescriptors = order
-                    request.returnsObjectsAsFaults = false
-                    request.relationshipKeyPathsForPrefetching = prefetched
-                    // Rows that were deleted since the IDs were fetched are omitted.
-                    try body(try context.fetch(request))
-                    context.reset()
-                }
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                request.predicate = .isAmong(chunk)
+                request.sortDescriptors = order
+                request.returnsObjectsAsFaults = false
+                request.relationshipKeyPathsForPrefetching = prefetched
+                // Rows that were deleted since the IDs were fetched are omitted.
+                try body(try context.fetch(request))
+                context.reset()
             }
             return ids.count
         }
@@ -124,14 +122,5 @@ struct QueryRows: ResultRows {
                     }
                 })
         }
-    }
-
-    /// Runs a block in an autorelease pool on platforms that have one.
-    private func autoreleased(_ body: () throws -> Void) rethrows {
-        #if canImport(Darwin)
-            try autoreleasepool(invoking: body)
-        #else
-            try body()
-        #endif
     }
 }

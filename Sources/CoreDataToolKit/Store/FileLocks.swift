@@ -21,25 +21,19 @@ enum FileLocks {
     ///
     /// Locks of the calling process itself are not detected.
     static func isInUse(storePath: String) -> Bool {
-        #if os(Windows)
-            return FileManager.default.fileExists(atPath: storePath + "-shm")
-        #else
-            return isLocked(storePath + "-shm", sharedMemory) || isLocked(storePath, database)
-        #endif
+        isLocked(storePath + "-shm", sharedMemory) || isLocked(storePath, database)
     }
 
-    #if !os(Windows)
-        private static func isLocked(_ path: String, _ range: Range) -> Bool {
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { return false }
-            defer { _ = close(descriptor) }
-            var lock = flock()
-            lock.l_type = .init(F_WRLCK)
-            lock.l_whence = .init(SEEK_SET)
-            lock.l_start = .init(range.start)
-            lock.l_len = .init(range.count)
-            guard fcntl(descriptor, F_GETLK, &lock) == 0 else { return false }
-            return lock.l_type != .init(F_UNLCK)
-        }
-    #endif
+    private static func isLocked(_ path: String, _ range: Range) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { _ = close(descriptor) }
+        var lock = flock()
+        lock.l_type = .init(F_WRLCK)
+        lock.l_whence = .init(SEEK_SET)
+        lock.l_start = .init(range.start)
+        lock.l_len = .init(range.count)
+        guard fcntl(descriptor, F_GETLK, &lock) == 0 else { return false }
+        return lock.l_type != .init(F_UNLCK)
+    }
 }

@@ -1,8 +1,5 @@
+import CDispatch
 import Foundation
-
-#if canImport(CDispatch)
-    import CDispatch
-#endif
 
 // Checks that work runs on the right queue.
 extension ConcurrencyDebug {
@@ -45,13 +42,9 @@ extension ConcurrencyDebug {
 
     /// The label of the dispatch queue that the thread works for; nil for other threads.
     private static var queueName: String? {
-        #if canImport(CDispatch)
-            let label = String(cString: CDispatch.dispatch_queue_get_label(nil))
-            // Dispatch names this queue on threads that are not its own.
-            return label.isEmpty || label == "com.apple.root.default-qos.overcommit" ? nil : label
-        #else
-            return nil
-        #endif
+        let label = String(cString: CDispatch.dispatch_queue_get_label(nil))
+        // Dispatch names this queue on threads that are not its own.
+        return label.isEmpty || label == "com.apple.root.default-qos.overcommit" ? nil : label
     }
 
     /// The innermost frames outside the framework.

@@ -6,12 +6,8 @@ import Foundation
 enum ReadTime {
     /// Nanoseconds since some moment in the past.
     static func now() -> UInt64 {
-        #if os(Linux)
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-            return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-        #else
-            return DispatchTime.now().uptimeNanoseconds
-        #endif
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 }
