@@ -98,7 +98,8 @@ public var NSMigrationManagerSourceStoreError: Int { 134150 }
 public var NSMigrationManagerDestinationStoreError: Int { 134160 }
 /// An entity migration policy failed.
 public var NSEntityMigrationPolicyError: Int { 134170 }
-/// SQLite reported an error; its own code is in the userInfo under `NSSQLiteErrorDomain`.
+/// SQLite reported an error. Here such errors have the code of the situation instead; SQLite's own
+/// code is in the userInfo under `NSSQLiteErrorDomain`.
 public var NSSQLiteError: Int { 134180 }
 /// No mapping model could be inferred between two models.
 public var NSInferredMappingModelError: Int { 134190 }

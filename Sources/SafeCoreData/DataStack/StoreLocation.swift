@@ -91,8 +91,8 @@ public struct DataStackOptions: Sendable {
     public var password: (@Sendable () throws -> String)?
 
     /// The greatest number of open connections to the store, one of which is for writing. Nil means
-    /// 8 for a PostgreSQL database, and no limit for a file. Without a limit, 8 queries of a file
-    /// run at once.
+    /// 8 for a PostgreSQL database, and no limit for a file. Without a limit, as many queries of a
+    /// file run at once as there are processors, at least 4.
     ///
     /// ```swift
     /// options.maximumConnections = 17                         // 16 queries beside a write
