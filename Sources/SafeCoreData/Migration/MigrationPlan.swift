@@ -38,7 +38,9 @@ public struct MigrationPlan<Newest: VersionedSchema>: Sendable {
     /// Entities that the step neither maps nor drops are copied: each keeps the properties that
     /// both versions have, by name or original name.
     ///
-    /// - Parameter body: says which classes are mapped; called at once.
+    /// - Parameters:
+    ///   - next: the version to migrate to.
+    ///   - body: says which classes are mapped; called at once.
     public func step<Next: VersionedSchema>(
         to next: Next.Type, _ body: (inout MigrationStep) -> Void
     ) -> MigrationPlan<Next> {

@@ -50,7 +50,10 @@ extension NSMappingModel {
     /// let mapping = NSMappingModel(from: nil, forSourceModel: former, destinationModel: model)
     /// ```
     ///
-    /// - Parameter bundles: The bundles to search; nil for all of the program.
+    /// - Parameters:
+    ///   - bundles: The bundles to search; nil for all of the program.
+    ///   - sourceModel: The model to migrate from. Without it no mapping model is found.
+    ///   - destinationModel: The model to migrate to. Without it no mapping model is found.
     public convenience init?(
         from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
         destinationModel: NSManagedObjectModel?

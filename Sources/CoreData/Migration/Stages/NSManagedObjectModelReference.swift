@@ -40,7 +40,10 @@ open class NSManagedObjectModelReference: NSObject {
 
     /// Refers to a model, or one of its versions, by the name of its file.
     ///
-    /// - Parameter bundle: The bundle to search; nil for all of the program.
+    /// - Parameters:
+    ///   - modelName: The name of the file without its extension.
+    ///   - bundle: The bundle to search; nil for all of the program.
+    ///   - versionChecksum: The `versionChecksum` of the model.
     public init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
         (origin, self.versionChecksum) = (.name(modelName, bundle), versionChecksum)
         super.init()
@@ -51,6 +54,7 @@ open class NSManagedObjectModelReference: NSObject {
     /// - Parameters:
     ///   - versionHashes: The hash (`Data`) of each entity by its name (`String`).
     ///   - bundle: The bundle to search; nil for all of the program.
+    ///   - versionChecksum: The `versionChecksum` of the model.
     public init(entityVersionHashes versionHashes: [AnyHashable: Any], in bundle: Bundle?, versionChecksum: String) {
         var hashes: [String: Data] = [:]
         for (name, hash) in versionHashes { if let name = name as? String { hashes[name] = hash as? Data } }
