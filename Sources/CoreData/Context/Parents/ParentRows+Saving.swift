@@ -11,9 +11,9 @@ extension ParentRows {
         guard let origin = batch.origin as? SaveOrigin else { return SaveOutcome() }
         return try onParent {
             let updated = try checkConflicts(batch)
-            for change in batch.inserts { try loadFormer(change) }
+            let former = try batch.inserts.map(formerObject)
             try others()
-            return try ChildChanges(of: batch, origin, updating: updated, to: self).apply()
+            return try ChildChanges(of: batch, origin, replacing: former, updating: updated, to: self).apply()
         }
     }
 
@@ -44,14 +44,19 @@ extension ParentRows {
         return updated
     }
 
-    /// Fires the parent's fault of an inserted row. If others have deleted the fault's row, it
+    /// Returns the object that the parent has for an inserted row, loaded: the child has undone a
+    /// deletion that it saved, or found the row gone. If others have deleted the row of a fault, it
     /// counts as deleted from now on, and the insertion brings it back.
-    private func loadFormer(_ change: RowChange) throws {
+    private func formerObject(_ change: RowChange) throws -> NSManagedObject? {
         guard let former = parent.object(withChildKey: change.key, of: change.layout, store: store),
-            former.flags.contains(.fault), !parent.isGone(former), try !parent.load(former),
+            former.layout === change.layout
+        else { return nil }
+        if former.flags.contains(.fault), !parent.isGone(former), try !parent.load(former),
             !former.flags.contains(.inaccessible)
-        else { return }
-        parent.changes.deleteInaccessible(former)
+        {
+            parent.changes.deleteInaccessible(former)
+        }
+        return former
     }
 
     /// Whether two states of a row have the same values. Derived values are not compared: no
@@ -81,14 +86,20 @@ extension ParentRows {
 private struct ChildChanges {
     private let batch: SaveBatch
     private let origin: SaveOrigin
+    /// The parent's former objects of the inserted rows.
+    private let former: [NSManagedObject?]
     /// The parent's objects of the updated rows.
     private let updated: [NSManagedObject]
     private let rows: ParentRows
     private let parent: NSManagedObjectContext
 
-    init(of batch: SaveBatch, _ origin: SaveOrigin, updating updated: [NSManagedObject], to rows: ParentRows) {
+    init(
+        of batch: SaveBatch, _ origin: SaveOrigin, replacing former: [NSManagedObject?],
+        updating updated: [NSManagedObject], to rows: ParentRows
+    ) {
         self.batch = batch
         self.origin = origin
+        self.former = former
         self.updated = updated
         self.rows = rows
         parent = rows.parent
@@ -106,7 +117,7 @@ private struct ChildChanges {
 
     /// Changes the parent's objects. Returns the inserted ones.
     private func change() -> [NSManagedObject] {
-        let inserted = zip(batch.inserts, origin.insertedObjects).map(insert)
+        let inserted = batch.inserts.indices.map { insert(batch.inserts[$0], origin.insertedObjects[$0], former[$0]) }
         for (index, change) in batch.inserts.enumerated() {
             setAllValues(of: inserted[index], change, origin.insertedObjects[index])
         }
@@ -139,11 +150,10 @@ private struct ChildChanges {
     }
 
     /// Inserts the parent's object for a new one of the child, under the same ID.
-    private func insert(_ change: RowChange, _ source: NSManagedObject) -> NSManagedObject {
-        if let former = parent.object(withChildKey: change.key, of: change.layout, store: rows.store),
-            former.layout === change.layout
-        {
-            // The child has undone the deletion that it saved.
+    private func insert(
+        _ change: RowChange, _ source: NSManagedObject, _ former: NSManagedObject?
+    ) -> NSManagedObject {
+        if let former {
             let (wasNew, wasGone) = (former.flags.contains(.discarded), parent.isGone(former))
             parent.insertFormer(former)
             if wasGone { endRelationships(of: former) }
