@@ -47,9 +47,12 @@ struct UndoneDeletionMergeTests {
     @Test(
         arguments: [NSDeleteRule.nullifyDeleteRule, .cascadeDeleteRule].flatMap { rule in
             StoreKind.allCases.map { (rule, $0) }
-        }, [(false, false), (false, true), (true, false), (true, true)])
-    func whatOthersRelatedIsRelatedAgain(_ store: (rule: NSDeleteRule, kind: StoreKind), _ isRead: (Bool, Bool)) throws
-    {
+        },
+        [false, true].flatMap { before in [false, true].flatMap { after in [false, true].map { (before, after, $0) } } }
+    )
+    func whatOthersRelatedIsRelatedAgain(
+        _ store: (rule: NSDeleteRule, kind: StoreKind), _ step: (isReadBefore: Bool, isReadAfter: Bool, isSaved: Bool)
+    ) throws {
         let stack = try TestStack(Self.entities(store.rule), kind: store.kind)
         let (here, there) = (stack.newContext(), stack.newContext())
         let observer = NotificationCenter.default.addObserver(
@@ -67,7 +70,7 @@ struct UndoneDeletionMergeTests {
         let known = ["Item", "Partner", "Label"].map { insert($0, "known") }
         try there.save()
         let mine = try #require(try objects("Owner", here).first)
-        if isRead.0 { _ = try ends(here) }
+        if step.isReadBefore { _ = try ends(here) }
         here.undoManager?.beginUndoGrouping()
         here.delete(mine)
         here.processPendingChanges()
@@ -75,7 +78,8 @@ struct UndoneDeletionMergeTests {
         for object in known { object.setValue(object.entity.name == "Label" ? [owner] : owner, forKey: "owner") }
         insert("Item", "new").setValue(owner, forKey: "owner")
         try there.save()
-        if isRead.1 { _ = try ends(here) }
+        if step.isReadAfter { _ = try ends(here) }
+        if step.isSaved { try here.save() }
         here.undo()
         let all = [
             #"item: ["known", "new"]"#, #"partner: ["known"]"#, #"label: ["known"]"#, #"["known"] of ["o"]"#,

@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
         if slot.deletion.deletesDestinations {
             // A destination that was never saved may have left the context already.
             for destination in object.destinations(through: slot) where destination.registry === registry {
-                noteReached(destination, by: object, slot) { delete(destination) }
+                applyRule(of: object, slot, to: destination) { delete(destination) }
                 if slot.inverseSlot >= 0, !destination.isDeleted {
                     destination.removeFromInverse(of: slot, object)
                 }
@@ -50,7 +50,7 @@ extension NSManagedObjectContext {
         if !destination.flags.isDisjoint(with: .rowIsGone) { lookAgain(for: destination) }
         if destination.isDeleted { return }
         if !slot.inverseIsToMany { readAgain(destination, ifOthersLedItTo: object, slot) }
-        noteReached(destination, by: object, slot) { destination.removeFromInverse(of: slot, object) }
+        applyRule(of: object, slot, to: destination) { destination.removeFromInverse(of: slot, object) }
     }
 
     /// Applies the delete rules of objects whose insertion is undone to the references that remain.

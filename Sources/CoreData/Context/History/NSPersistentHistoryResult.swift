@@ -85,7 +85,9 @@ struct HistoryResults {
             arranged = entries.flatMap { entry in entry.changes.map { ($0, entry) } }
         case .changes:
             let all = eachChange { (change: $0, entry: $1) }
-            let order = descriptors.order(of: descriptors.isEmpty ? all : all.map { $0.entry.values(of: $0.change) })
+            let order =
+                descriptors.isEmpty
+                ? Array(all.indices) : descriptors.order(of: all.map { $0.entry.values(of: $0.change) })
             let window = fetch.window(of: order).map { all[$0] }
             arranged = window
             let kept = Set(window.map { ObjectIdentifier($0.entry) })

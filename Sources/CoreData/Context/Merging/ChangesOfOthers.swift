@@ -36,8 +36,11 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Reads stores outside the context's queue, or through the parent on that queue, and calls a
-    /// block there with what was read. Begins again later if a store cannot be read.
+    /// Reads stores, and calls a block on the context's queue with what was read. Begins again
+    /// later if a store cannot be read.
+    ///
+    /// A context without a parent reads outside its queue. A child reads through its parent, which
+    /// it may do on its own queue only.
     private func read<Value: Sendable>(
         _ changed: ChangedStores, _ pause: Double, _ body: @escaping @Sendable () throws -> Value,
         then proceed: @escaping @Sendable (Value) -> Void

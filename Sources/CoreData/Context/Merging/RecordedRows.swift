@@ -17,7 +17,7 @@ struct RecordedRows: Sendable {
     ///
     /// - Parameters:
     ///   - changed: Stores, with the transactions after which they were changed.
-    ///   - limit: The number of changes of a store from which on its history is not used.
+    ///   - limit: The greatest number of changes of a store for which its history is used.
     /// - Throws: Errors of the stores.
     init(_ changed: [(store: NSPersistentStore, transaction: Int64)], limit: Int) throws {
         for (store, transaction) in changed {

@@ -138,13 +138,13 @@ extension NSManagedObjectContext {
     /// Applies the delete rule of a deleted object to a destination. If the deletion is registered
     /// with the undo manager already, its undo takes that back: others have related the
     /// destination to the object since.
-    func noteReached(
-        _ destination: NSManagedObject, by object: NSManagedObject, _ slot: PropertySlot, _ applyRule: () -> Void
+    func applyRule(
+        of object: NSManagedObject, _ slot: PropertySlot, to destination: NSManagedObject, _ change: () -> Void
     ) {
-        guard let journal, let kept = object.extras?.kept, !destination.isDeleted else { return applyRule() }
+        guard let journal, let kept = object.extras?.kept, !destination.isDeleted else { return change() }
         destination.fireFaultIfNeeded()
         let isRelated = slot.inverseSlot < 0 || leads(destination, to: object, slot)
-        applyRule()
+        change()
         guard destination.isDeleted || isRelated else { return }
         kept.reached.append(
             ReachedObject(

@@ -88,7 +88,7 @@ extension NSManagedObjectContext {
     /// Takes back the changes of one event, and registers an action that makes them again.
     private func undo(_ undone: [UndoneChange]) {
         let reached = takeReached(by: undone)
-        let undone = undone + reached.map(\.change)
+        let undone = reached.isEmpty ? undone : undone + reached.map(\.change)
         for change in undone.reversed() { changePresence(change) }
         let returned = undone.filter { $0.wasPresent && !$0.isPresent && isPresent($0.object) }.map(\.object)
         for object in returned { loseReferences(of: object) }
