@@ -10,7 +10,9 @@ struct PrefetchedRowsTests {
 
     /// 100 departments, and employees that belong to them in no order; some to none, and some are
     /// managers.
-    private static func store(_ folder: TemporaryFolder, _ random: inout SeededGenerator) throws -> OpenStore {
+    private static func store(
+        _ folder: TemporaryFolder, _ random: inout SeededGenerator, owners: Range<Int> = 0..<100
+    ) throws -> OpenStore {
         let open = try OpenStore(model: TestModel.company(), url: folder.file("store.sqlite"))
         let context = open.coordinator.newContext()
         let departments = (0..<100).map { number in
@@ -25,7 +27,7 @@ struct PrefetchedRowsTests {
                 forEntityName: isManager ? "Manager" : "Employee", into: context)
             employee.setValue("Employee \(number)", forKey: "name")
             let isOfNone = Int.random(in: 0..<8, using: &random) == 0
-            if !isOfNone { employee.setValue(departments.randomElement(using: &random), forKey: "department") }
+            if !isOfNone { employee.setValue(departments[owners].randomElement(using: &random), forKey: "department") }
         }
         try context.save()
         return open
@@ -75,6 +77,17 @@ struct PrefetchedRowsTests {
         let raw = SQLiteFile(folder.file("store.sqlite"))
         #expect(raw.execute("UPDATE ZEMPLOYEE SET Z_PK = 1000000 WHERE Z_PK = \(Self.employeeCount)"))
         #expect(try !Self.plan(open, Array(1...100)).isMostOfTable)
+    }
+
+    /// The range has most of the table each time: the first owners show whether counting is worth
+    /// it.
+    @Test(arguments: [0: true, 50: false]) func theFirstOwnersDecideWhetherAllAreCounted(
+        firstOwner: Int, isMost: Bool
+    ) throws {
+        let folder = try TemporaryFolder()
+        var random = SeededGenerator(seed: 10)
+        let open = try Self.store(folder, &random, owners: firstOwner..<100)
+        #expect(try Self.plan(open, Array(1...100)).isMostOfTable == isMost)
     }
 
     @Test func objectsOfManyOwnersInNoOrderAreTheirOwners() throws {  // 109
