@@ -1,5 +1,16 @@
 // Read access to the state of an object; `ObjectState` explains its parts.
 
+extension ObjectState {
+    /// The committed row if it may be read directly, as in a loaded object without unsaved values.
+    /// Nil for faults and new objects.
+    @inlinable @inline(__always) var row: RowPointer? {
+        RowPointer(bitPattern: rowAddress & 1 == 0 ? rowAddress : 0)
+    }
+
+    /// The committed row whether or not the fault has fired.
+    @inline(__always) var committedRow: RowPointer? { RowPointer(bitPattern: rowAddress & ~1) }
+}
+
 extension NSManagedObject {
     @inlinable @inline(__always) final var row: RowPointer? { state.row }
     @inlinable @inline(__always) final var accessorTable: AccessorTable { state.accessorTable }

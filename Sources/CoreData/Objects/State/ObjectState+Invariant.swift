@@ -19,7 +19,7 @@ extension ObjectState {
     var isConsistent: Bool {
         let hasPendingValues = pendingReference?.withObject { !$0.mask.isEmpty } ?? false
         // A row that is read directly is that of a loaded object without unsaved values.
-        if let row, row != committedRow || flags.contains(.fault) || hasPendingValues { return false }
+        if row != nil, flags.contains(.fault) || hasPendingValues { return false }
         if let committedRow {
             // The object holds the page of its row, and an object with a row is in a store.
             guard heldPage?.pointer == committedRow.rowPage.pointer, key == committedRow.rowKey else {

@@ -7,17 +7,15 @@
 struct ObjectState {
     // The fields needed for reading come first, so that they lie in one or two cache lines.
 
-    /// The committed row if it may be read directly, as in a loaded object without unsaved values.
-    /// Nil for faults and new objects.
-    @usableFromInline fileprivate(set) var row: RowPointer?
+    /// The address of the committed row, plus one unless it may be read directly; 0 without a row.
+    // One word for both: programs have millions of objects. Rows lie at multiples of eight.
+    @usableFromInline fileprivate(set) var rowAddress: UInt = 0
     /// The layout's table for accessors. Unretained: the object's registry, page or extras own the
     /// model's layouts.
     @usableFromInline fileprivate(set) var accessorTable: AccessorTable
     fileprivate(set) var flags: ObjectFlags
     /// Number of the store that holds the object; -1 before it has one.
     fileprivate(set) var storeNumber: Int16 = -1
-    /// The committed row whether or not the fault has fired.
-    fileprivate(set) var committedRow: RowPointer?
     /// Unsaved values and the set of changed properties. Owned: accessors read it without counting
     /// references.
     fileprivate(set) var pendingReference: Retained<PendingValues>?
@@ -30,6 +28,12 @@ struct ObjectState {
     /// Primary key; 0 before one is reserved.
     fileprivate(set) var key: Int64 = 0
 
+    /// Sets the committed row, and whether it may be read directly.
+    @inline(__always)
+    fileprivate mutating func setRow(_ row: RowPointer?, isRead: Bool) {
+        rowAddress = UInt(bitPattern: row) | (isRead || row == nil ? 0 : 1)
+    }
+
     @inline(__always)
     fileprivate mutating func hold(_ page: Unretained<RowPage>?) {
         let former = heldPage
@@ -38,11 +42,11 @@ struct ObjectState {
     }
 
     @inline(__always)
-    fileprivate mutating func commit(_ row: RowPointer) {
+    fileprivate mutating func commit(_ row: RowPointer, isRead: Bool = false) {
         // A row of the parent may have been made before, or after, the object's key became
         // permanent.
-        if row.rowKey != key { return Snapshot(retaining: row).withCopy(key: key) { commit($0) } }
-        committedRow = row
+        if row.rowKey != key { return Snapshot(retaining: row).withCopy(key: key) { commit($0, isRead: isRead) } }
+        setRow(row, isRead: isRead)
         hold(row.rowPage)
     }
 }
@@ -99,10 +103,7 @@ extension NSManagedObject {
     /// has assigned.
     final func takePermanentKey(_ key: Int64, store: Int) {
         state.key = key
-        if let committedRow = state.committedRow {
-            state.commit(committedRow)
-            if state.row != nil { state.row = state.committedRow }
-        }
+        if let committedRow { state.commit(committedRow, isRead: row != nil) }
         take(key: key, store: store)
     }
 }
@@ -116,7 +117,7 @@ extension NSManagedObject {
     final func becomeFault(
         of row: RowPointer, store: Int16, registry: Retained<ObjectRegistry>, page: Retained<RowPage>?
     ) {
-        state.committedRow = row
+        state.setRow(row, isRead: false)
         becomeFault(key: row.rowKey, store: store, registry: registry, page: page)
     }
 
@@ -163,7 +164,7 @@ extension NSManagedObject {
     /// Forgets a fault's row, which may be outdated: the next access asks the row cache, then the
     /// store.
     final func forgetRow() {
-        state.committedRow = nil
+        state.setRow(nil, isRead: false)
         transitionEnded()
     }
 
@@ -182,7 +183,7 @@ extension NSManagedObject {
             let actual = layout.model.layouts[row.rowLayoutIndex]
             state.accessorTable = actual.objects.accessorTable(for: Swift.type(of: self))
         }
-        state.row = hasPendingValues ? nil : state.committedRow
+        state.setRow(committedRow, isRead: !hasPendingValues)
         transitionEnded()
     }
 
@@ -205,18 +206,16 @@ extension NSManagedObject {
 
     /// Replaces the committed row by a newer one; pending changes stay.
     final func replaceCommittedRow(by row: RowPointer) {
-        state.commit(row)
-        state.row = !hasPendingValues && !state.flags.contains(.fault) ? state.committedRow : nil
+        state.commit(row, isRead: !hasPendingValues && !flags.contains(.fault))
         transitionEnded()
     }
 
     /// Makes the saved row the committed one and ends pending changes.
     @inline(__always)
     final func adoptSavedRow(_ row: RowPointer) {
-        state.commit(row)
+        state.commit(row, isRead: true)
         state.flags.remove([.inserted, .updated, .changedInSave])
         releasePending()
-        state.row = state.committedRow
         transitionEnded()
     }
 
@@ -234,8 +233,7 @@ extension NSManagedObject {
         }
         state.flags.remove(.updated)
         state.flags.insert(.inserted)
-        state.committedRow = nil
-        state.row = nil
+        state.setRow(nil, isRead: false)
         state.hold(nil)
         for (slot, value) in values.enumerated() { store(value, slot: slot) }
         transitionEnded()
@@ -249,7 +247,6 @@ extension NSManagedObject {
         if let extras { (extras.deletedRow, extras.isRevived) = (nil, false) }
         state.key = row.rowKey
         state.commit(row)
-        state.row = nil
         transitionEnded()
     }
 }
@@ -277,34 +274,33 @@ extension NSManagedObject {
     /// Makes reads use the pending values first, after an unsaved value was set.
     @inline(__always)
     final func readThroughPending() {
-        state.row = nil
+        state.setRow(committedRow, isRead: false)
         transitionEnded()
     }
 
     /// Makes each read notify the registry first, as in checked objects, until `endNotingReads`.
     final func beginNotingReads() {
-        state.row = nil
+        state.setRow(committedRow, isRead: false)
         changeFlags(inserting: .checked)
     }
 
     final func endNotingReads() {
         if !ConcurrencyDebug.isOn { state.flags.remove(.checked) }
         let isReadable = state.flags.isDisjoint(with: [.fault, .inaccessible, .invalid]) && !hasPendingValues
-        state.row = isReadable ? state.committedRow : nil
+        state.setRow(committedRow, isRead: isReadable)
         transitionEnded()
     }
 
     /// Drops unsaved values; reads use the committed row again.
     final func dropPendingValues() {
         releasePending()
-        state.row = state.flags.contains(.fault) ? nil : state.committedRow
+        state.setRow(committedRow, isRead: !state.flags.contains(.fault))
         transitionEnded()
     }
 
     /// Drops everything except the identity.
     private final func dropValues() {
-        state.row = nil
-        state.committedRow = nil
+        state.setRow(nil, isRead: false)
         releasePending()
         extras?.dropValues()
     }
