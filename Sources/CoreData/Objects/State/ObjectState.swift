@@ -7,8 +7,9 @@
 struct ObjectState {
     // The fields needed for reading come first, so that they lie in one or two cache lines.
 
-    /// The address of the committed row, plus one unless it may be read directly; 0 without a row.
-    // One word for both: programs have millions of objects. Rows lie at multiples of eight.
+    /// The address of the committed row, 0 without one; plus one unless it may be read directly.
+    // One word in place of two, as programs hold millions of objects. Rows lie at multiples of
+    // eight.
     @usableFromInline fileprivate(set) var rowAddress: UInt = 0
     /// The layout's table for accessors. Unretained: the object's registry, page or extras own the
     /// model's layouts.
@@ -31,7 +32,7 @@ struct ObjectState {
     /// Sets the committed row, and whether it may be read directly.
     @inline(__always)
     fileprivate mutating func setRow(_ row: RowPointer?, isRead: Bool) {
-        rowAddress = UInt(bitPattern: row) | (isRead || row == nil ? 0 : 1)
+        rowAddress = UInt(bitPattern: row) | (isRead ? 0 : 1)
     }
 
     @inline(__always)
