@@ -102,8 +102,8 @@ package final class SQLConstant {
         case (.endOfPrefix, .string(let text)): SQLGenerator.upperBound(ofPrefix: text).map(StoredValue.string)
         case (.suffixLength, .string(let text)): text.isEmpty ? nil : .integer(-Int64(text.utf8.count))
         case (.stem, .string(let text)): stem(of: text).map(StoredValue.string)
-        case (.leastCell, _): DecimalText.cells(of: value).map { .double($0.lowerBound) } ?? value
-        case (.greatestCell, _): DecimalText.cells(of: value).map { .double($0.upperBound) } ?? value
+        case (.leastCell, _): DecimalText.leastCell(of: value).map(StoredValue.double) ?? value
+        case (.greatestCell, _): DecimalText.greatestCell(of: value).map(StoredValue.double) ?? value
         default: nil
         }
     }

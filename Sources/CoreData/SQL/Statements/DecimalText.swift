@@ -15,20 +15,31 @@ package enum DecimalText {
         return "\(number)"
     }
 
-    /// Returns the least and the greatest cell that are read as a number. Nil for a number that a
-    /// cell of whole numbers may hold with more digits, for those near or beyond the ends of the
-    /// range of decimals, and for one with more digits than a cell is read with: it is compared as
-    /// it was written.
-    static func cells(of value: StoredValue) -> ClosedRange<Double>? {
+    /// Returns the least cell that is read as a number; nil for a number without such cells.
+    static func leastCell(of value: StoredValue) -> Double? { lastCell(of: value, \.nextDown) }
+
+    /// Returns the greatest cell that is read as a number; nil for a number without such cells.
+    static func greatestCell(of value: StoredValue) -> Double? { lastCell(of: value, \.nextUp) }
+
+    private static func lastCell(of value: StoredValue, _ next: (Double) -> Double) -> Double? {
+        guard var cell = nearestCell(of: value) else { return nil }
+        let text = text(of: cell)
+        while self.text(of: next(cell)) == text { cell = next(cell) }
+        return cell
+    }
+
+    /// Returns the cell nearest to a number. Nil for a number that a cell of whole numbers may hold
+    /// with more digits, for those near or beyond the ends of the range of decimals, and for one
+    /// with more digits than a cell is read with: it is compared as it was written.
+    private static func nearestCell(of value: StoredValue) -> Double? {
         switch value {
         case .decimal(let decimal):
             guard let nearest = Double(decimal.description), hasCells(nearest),
                 Decimal(string: text(of: nearest)) == decimal
             else { return nil }
-            return cells(around: nearest)
-        case .integer(let integer): return cells(of: .decimal(Decimal(integer)))
-        case .double(let double):
-            return hasCells(double) && Double(text(of: double)) == double ? cells(around: double) : nil
+            return nearest
+        case .integer(let integer): return nearestCell(of: .decimal(Decimal(integer)))
+        case .double(let double): return hasCells(double) && Double(text(of: double)) == double ? double : nil
         default: return nil
         }
     }
@@ -36,13 +47,5 @@ package enum DecimalText {
     private static func hasCells(_ number: Double) -> Bool {
         let size = abs(number)
         return size > 1e-100 && size < 1e100 && (size < 1e15 || number != number.rounded() || size > 0x1p63)
-    }
-
-    private static func cells(around number: Double) -> ClosedRange<Double> {
-        let text = text(of: number)
-        var (least, greatest) = (number, number)
-        while self.text(of: least.nextDown) == text { least = least.nextDown }
-        while self.text(of: greatest.nextUp) == text { greatest = greatest.nextUp }
-        return least...greatest
     }
 }
